@@ -1,0 +1,77 @@
+# Two commands: `make demo` opens the debugger on sample graphs, `make test` runs every check and test.
+#
+# Needs a Python >= 3.11 with venv, and the package index. Everything goes into .venv; nothing else is touched.
+# Written for GNU make 3.81 (macOS) and later.
+
+PORT ?= 8765
+VENV := .venv
+BIN := $(VENV)/bin
+
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+endif
+
+SOURCES := $(shell find runtime debugger_ui sample_graphs -type f ! -name '*.py[cod]' 2>/dev/null)
+
+.PHONY: help demo test check tests install clean
+
+help:
+	@echo 'make demo    open the debugger on sample graphs with recorded threads (PORT=$(PORT))'
+	@echo 'make test    run the checks (style, types, architecture) and the tests'
+	@echo 'make clean   remove .venv and caches'
+
+# --- set up ---------------------------------------------------------------------------------------
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo 'forkpoint: no Python 3.11 or newer was found as python3;' \
+		'install one, or say which with: make PYTHON=/path/to/python3.12 ...' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'forkpoint: $(PYTHON) is' \
+		"`$(PYTHON) --version 2>&1`, but Python 3.11 or newer is needed" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'forkpoint: $(PYTHON) comes without venv;' \
+		'on Debian and Ubuntu install it with: apt install python3-venv' >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# The dependencies follow pyproject.toml; the package itself follows its sources. It is installed as a copy, not
+# editable: Streamlit finds a distribution's packaged components only there.
+$(VENV)/.installed: $(VENV)/.made pyproject.toml $(SOURCES)
+	@if [ $(VENV)/.dependencies -nt pyproject.toml ]; then \
+		echo '$(BIN)/python -m pip install --no-deps --force-reinstall .'; \
+		$(BIN)/python -m pip install --quiet --no-deps --force-reinstall . ; \
+	else \
+		echo '$(BIN)/python -m pip install .'; \
+		$(BIN)/python -m pip install --quiet . && touch $(VENV)/.dependencies; \
+	fi
+	@touch $@
+
+$(VENV)/.test-dependencies: $(VENV)/.installed pyproject.toml
+	@if [ ! $@ -nt pyproject.toml ]; then \
+		echo '$(BIN)/python -m pip install .[test]'; \
+		$(BIN)/python -m pip install --quiet '.[test]'; \
+	fi
+	@touch $@
+
+install: $(VENV)/.installed
+
+# --- use ------------------------------------------------------------------------------------------
+
+demo: $(VENV)/.installed
+	$(BIN)/forkpoint demo --port $(PORT)
+
+test: check tests
+
+check: $(VENV)/.test-dependencies
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.test-dependencies
+	@FORKPOINT_CHROMIUM="$$($(BIN)/python scripts/chromium.py --get)" || exit 1; \
+		export FORKPOINT_CHROMIUM; \
+		echo '$(BIN)/python -m pytest $(PYTEST)'; \
+		$(BIN)/python -m pytest $(PYTEST)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
