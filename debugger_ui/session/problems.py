@@ -1,0 +1,42 @@
+"""The one exception that the session raises for whatever a person can meet.
+
+It carries a `Problem`: sentences to show as they are, with the technical part kept aside.
+"""
+
+import traceback
+
+from debugger_ui.session.view_values import Problem
+
+MAX_DETAILS = 8_000
+
+
+class SessionError(Exception):
+    """Something could not be done; `problem` says what and why, in the user's words."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def refuse(message: str, kind: str = "input", **parts: object) -> SessionError:
+    """Return the exception for a refusal; `parts` are further fields of `Problem`."""
+    return SessionError(Problem(message=message, kind=kind, **parts))  # type: ignore[arg-type]
+
+
+def describe(error: BaseException) -> str:
+    """Return type and message of an exception, and its notes, as one text."""
+    lines = ["".join(traceback.format_exception_only(error)).strip()]
+    return cut("\n".join(lines))
+
+
+def trace(error: BaseException) -> str:
+    """Return the traceback of an exception as one text, its middle left out when it is long."""
+    return cut("".join(traceback.format_exception(error)).strip())
+
+
+def cut(text: str, limit: int = MAX_DETAILS) -> str:
+    """Return the text, with its middle left out when it is longer than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n... {len(text) - limit} characters left out ...\n{text[-half:]}"
