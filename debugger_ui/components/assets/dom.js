@@ -1,0 +1,74 @@
+// Small DOM helpers shared by the components.
+//
+// Rule: whatever comes from a graph or a database reaches the page through textContent or
+// an attribute, never as markup. There is no innerHTML anywhere in these files.
+
+const SVG = "http://www.w3.org/2000/svg"
+
+/** An HTML element; `props` are attributes, children are strings (as text) or nodes. */
+export function h(tag, props, ...children) {
+  const element = document.createElement(tag)
+  assign(element, props)
+  for (const child of children) if (child != null && child !== false) element.append(child)
+  return element
+}
+
+/** An SVG element, appended to `parent` when there is one. */
+export function svg(tag, props, parent, text) {
+  const element = document.createElementNS(SVG, tag)
+  assign(element, props)
+  if (text != null) element.textContent = text
+  if (parent) parent.append(element)
+  return element
+}
+
+function assign(element, props) {
+  for (const name in props ?? {}) {
+    const value = props[name]
+    if (value != null && value !== false) element.setAttribute(name, value === true ? "" : value)
+  }
+}
+
+// Drawn on a 16x16 grid, so that a status is told by its shape before its colour.
+const ICONS = {
+  done: "M3.2 8.4 6.6 11.8 12.8 4.6",
+  saved: "M3.2 8.4 6.6 11.8 12.8 4.6",
+  next: "M5 3.4 12 8 5 12.6Z",
+  running: "M8 2.4a5.6 5.6 0 1 1-5.6 5.6",
+  waiting: "M5.6 3.6v8.8M10.4 3.6v8.8",
+  failed: "M4 4 12 12M12 4 4 12",
+  interrupted: "M5.6 3.6v8.8M10.4 3.6v8.8",
+  edited: "M3 13 3.6 10.2 10.8 3 13 5.2 5.8 12.4Z",
+  fork: "M4.5 3v10M4.5 9.5c4 0 6.5-.8 6.5-4.5V3",
+  input: "M8 2.6v8M4.8 7.6 8 10.8 11.2 7.6M3 13.4h10",
+  lock: "M4 7.4h8v6H4ZM5.6 7.4V5.2a2.4 2.4 0 0 1 4.8 0v2.2",
+  info: "M8 7.2v4.4M8 4.3v.4M8 14a6 6 0 1 0 0-12 6 6 0 0 0 0 12Z",
+  warn: "M8 2.6 14 13.2H2ZM8 6.6v3M8 11.2v.3",
+  chevron: "M6 3.6 10.4 8 6 12.4",
+  star: "M8 2.8v10.4M3.5 5.4l9 5.2M12.5 5.4l-9 5.2",
+  todo: "M8 3.2a4.8 4.8 0 1 0 0 9.6 4.8 4.8 0 0 0 0-9.6Z",
+  supplied: "M3 13 3.6 10.2 10.8 3 13 5.2 5.8 12.4Z",
+  branch: "M4.5 3v10M4.5 9.5c4 0 6.5-.8 6.5-4.5V3",
+}
+const FILLED = new Set(["next"])
+
+/** The named 16x16 icon as an SVG group content; unknown names give a dot. */
+export function iconPath(name, parent) {
+  const d = ICONS[name] ?? "M8 6.4a1.6 1.6 0 1 0 0 3.2 1.6 1.6 0 0 0 0-3.2Z"
+  return svg("path", { d, class: FILLED.has(name) ? "ico solid" : "ico" }, parent)
+}
+
+export function icon(name, size = 14) {
+  const root = svg("svg", { viewBox: "0 0 16 16", width: size, height: size, class: `icon icon-${name}`, "aria-hidden": "true" })
+  iconPath(name, root)
+  return root
+}
+
+/** Text with characters that could deceive or break the layout made visible. */
+export function plain(text) {
+  return String(text ?? "").replace(
+    // C0/C1 controls, bidirectional overrides and isolates, zero-width characters, lone surrogates.
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    c => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  )
+}

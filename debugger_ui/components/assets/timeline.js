@@ -1,0 +1,232 @@
+// The timeline: one row per checkpoint, newest first, with a lane per branch.
+//
+// Rule: only the rows in view are in the DOM, so ten thousand checkpoints scroll like fifty.
+// Rule: the selection is Python's; a click or a key marks the row at once and reports it.
+
+import { h, svg, icon, plain } from "./dom.js"
+
+const ROW = 40, LANE = 16, LEFT = 14, SPARE = 5, MAX_LANES = 8
+const PALETTE = ["blue", "violet", "orange", "green", "red", "yellow", "gray"]
+const STATUS = { waiting: "waiting", failed: "failed", done: "done", running: "running" }
+const WORD = { waiting: "waiting", failed: "failed", done: "finished", running: "running" }
+const SOURCE = { input: "input", update: "edited", fork: "fork" }
+const instances = new WeakMap()
+
+export default function ({ data, parentElement, setStateValue }) {
+  let view = instances.get(parentElement)
+  if (!view) {
+    view = new TimelineView(parentElement.querySelector(".timeline"))
+    instances.set(parentElement, view)
+  }
+  view.set = setStateValue
+  view.update(data)
+  return () => {
+    view.destroy()
+    instances.delete(parentElement)
+  }
+}
+
+class TimelineView {
+  constructor(host) {
+    this.host = host
+    this.list = host.querySelector(".list")
+    this.inner = host.querySelector(".inner")
+    this.lines = host.querySelector("svg.lanes")
+    this.find = host.querySelector("input")
+    this.count = host.querySelector(".count")
+    for (const row of this.inner.querySelectorAll(".row, .older")) row.remove()
+    this.dom = new Map()
+    this.matches = null
+    this.listen()
+  }
+
+  listen() {
+    this.abort = new AbortController()
+    const on = { signal: this.abort.signal }
+    this.list.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true, ...on })
+    this.inner.addEventListener("click", e => {
+      if (e.target.closest(".older")) return this.set("older", this.rows.length)
+      const row = e.target.closest(".row")
+      if (row) this.choose(+row.dataset.i)
+    }, on)
+    this.list.addEventListener("keydown", e => this.key(e), on)
+    this.find.addEventListener("input", () => this.search(), on)
+    this.find.addEventListener("keydown", e => {
+      if (e.key !== "Enter") return
+      e.preventDefault()
+      this.jump(e.shiftKey ? -1 : 1)
+    }, on)
+    this.resize = new ResizeObserver(() => this.draw())
+    this.resize.observe(this.list)
+  }
+
+  destroy() {
+    this.abort.abort()
+    this.resize.disconnect()
+    clearTimeout(this.timer)
+  }
+
+  // -- data in ---------------------------------------------------------------------------
+
+  update(data) {
+    if (this.version !== data.version) this.load(data)
+    if (data.selected !== this.selected || this.fresh) {
+      this.selected = data.selected
+      this.trace()
+      const at = this.index.get(this.selected)
+      if (at !== undefined) this.reveal(at)
+    }
+    this.fresh = false
+    this.drawn = null
+    this.draw()
+    this.host.dataset.version = data.version
+    this.host.dataset.selected = this.selected ?? ""
+    this.host.dataset.count = data.total
+  }
+
+  load(data) {
+    this.version = data.version
+    this.fresh = true
+    this.rows = data.rows
+    this.index = new Map(this.rows.map((row, i) => [row.id, i]))
+    this.parents = this.rows.map(row => this.index.get(row.parent) ?? -1)
+    this.more = data.more
+    this.gutter = LEFT + Math.min(MAX_LANES, Math.max(1, data.lanes)) * LANE
+    this.inner.style.height = `${this.rows.length * ROW + (data.more ? ROW : 0)}px`
+    for (const row of this.dom.values()) row.remove()
+    this.dom.clear()
+    this.inner.querySelector(".older")?.remove()
+    if (data.more) this.inner.append(h("button", { type: "button", class: "older", style: `top:${this.rows.length * ROW}px` }, `Show older (${data.total - this.rows.length} more)`))
+    const branches = data.branches === 1 ? "" : ` · ${data.branches} branches`
+    this.summary = `${data.total} checkpoint${data.total === 1 ? "" : "s"}${branches}`
+    this.search()
+  }
+
+  trace() {
+    this.path = new Set()
+    let i = this.index.get(this.selected) ?? -1
+    while (i >= 0 && !this.path.has(i)) {
+      this.path.add(i)
+      i = this.parents[i]
+    }
+  }
+
+  // -- drawing the rows in view ---------------------------------------------------------------
+
+  draw() {
+    const top = this.list.scrollTop, height = this.list.clientHeight
+    const from = Math.max(0, Math.floor(top / ROW) - SPARE)
+    const to = Math.min(this.rows.length, Math.ceil((top + height) / ROW) + SPARE)
+    const key = `${from}:${to}:${this.selected}:${this.version}`
+    if (key === this.drawn) return
+    this.drawn = key
+    for (const [i, row] of this.dom) if (i < from || i >= to) {
+      row.remove()
+      this.dom.delete(i)
+    }
+    for (let i = from; i < to; i++) if (!this.dom.has(i)) {
+      const row = this.row(i)
+      this.dom.set(i, row)
+      this.inner.append(row)
+    }
+    this.drawLanes(from, to)
+    this.paint()
+  }
+
+  row(i) {
+    const r = this.rows[i]
+    const status = STATUS[r.status]
+    const mark = status && (r.head || r.status !== "done") ? h("span", { class: `status ${status}`, title: WORD[status] }, icon(status, 12), h("span", {}, WORD[status])) : null
+    const title = h("span", { class: "title" }, SOURCE[r.source] && r.source !== "input" ? icon(SOURCE[r.source], 12) : null, h("span", { class: "who" }, plain(r.title)))
+    const branch = r.branch_name ? h("span", { class: `branch c-${this.colour(r.lane)}`, title: plain(r.branch_name) }, plain(r.branch_name)) : null
+    const first = h("div", { class: "one" }, h("span", { class: "step" }, String(r.step)), title, branch, mark)
+    const second = h("div", { class: "two" }, h("span", { class: "sub" }, plain(r.sub)), h("span", { class: "when" }, r.when))
+    const row = h("div", { class: "row", role: "option", id: `row-${i}`, "data-i": i, "data-checkpoint": r.id, "data-source": r.source, "data-status": r.status, style: `top:${i * ROW}px;padding-left:${this.gutter}px`, title: plain(r.hint) }, first, second)
+    return row
+  }
+
+  colour(lane) { return PALETTE[lane % PALETTE.length] }
+
+  laneX(lane) { return LEFT + Math.min(lane, MAX_LANES - 1) * LANE }
+
+  drawLanes(from, to) {
+    const out = this.lines
+    out.replaceChildren()
+    out.style.top = `${from * ROW}px`
+    out.setAttribute("height", (to - from) * ROW)
+    out.setAttribute("width", this.gutter)
+    const y = i => (i - from) * ROW + ROW / 2
+    for (let i = 0; i < to; i++) {
+      const p = this.parents[i]
+      if (p < 0 ? i < from || !this.rows[i].parent : p < from || p <= i) continue
+      const end = p < 0 ? this.rows.length : p
+      const x1 = this.laneX(this.rows[i].lane), x2 = p < 0 ? x1 : this.laneX(this.rows[p].lane)
+      const bend = `V${y(end) - ROW}C${x1},${y(end) - ROW * 0.4} ${x2},${y(end) - ROW * 0.6} ${x2},${y(end)}`
+      svg("path", { d: `M${x1},${y(i)}${x1 === x2 ? `V${y(end)}` : bend}`, class: `line c-${this.colour(this.rows[i].lane)}${this.path.has(i) ? " on" : ""}` }, out)
+    }
+    for (let i = from; i < to; i++) this.drawDot(i, y(i), out)
+  }
+
+  drawDot(i, y, out) {
+    const r = this.rows[i], x = this.laneX(r.lane), on = r.id === this.selected
+    const kind = `dot c-${this.colour(r.lane)}${on ? " selected" : ""}${this.path.has(i) ? " on" : ""}`
+    if (on) svg("circle", { cx: x, cy: y, r: 8, class: `ring c-${this.colour(r.lane)}` }, out)
+    if (r.source === "update" || r.source === "fork") svg("rect", { x: x - 4.5, y: y - 4.5, width: 9, height: 9, rx: 1.5, class: kind, transform: r.source === "fork" ? `rotate(45 ${x} ${y})` : null }, out)
+    else svg("circle", { cx: x, cy: y, r: r.source === "input" ? 5.5 : 4.5, class: kind + (r.source === "input" ? " hollow" : "") }, out)
+  }
+
+  paint() {
+    for (const [i, row] of this.dom) {
+      const on = this.rows[i].id === this.selected
+      row.classList.toggle("selected", on)
+      row.classList.toggle("on-path", this.path.has(i))
+      row.classList.toggle("dim", !!this.matches && !this.matches.includes(i))
+      row.classList.toggle("match", !!this.matches && this.matches.includes(i))
+      row.setAttribute("aria-selected", String(on))
+      if (on) this.list.setAttribute("aria-activedescendant", row.id)
+    }
+  }
+
+  reveal(i) {
+    const y = i * ROW, { scrollTop, clientHeight } = this.list
+    if (y < scrollTop + ROW * 0.5) this.list.scrollTop = Math.max(0, y - clientHeight / 3)
+    else if (y > scrollTop + clientHeight - ROW * 1.5) this.list.scrollTop = y - (clientHeight * 2) / 3
+  }
+
+  // -- choosing and finding ------------------------------------------------------------------
+
+  choose(i) {
+    this.selected = this.rows[i].id
+    this.trace()
+    this.reveal(i)
+    this.drawn = null
+    this.draw()
+    this.host.dataset.selected = this.selected
+    clearTimeout(this.timer)                      // a held arrow key reports only where it stops
+    this.timer = setTimeout(() => this.set("selected", this.selected), 60)
+  }
+
+  key(event) {
+    const i = this.index.get(this.selected) ?? 0, last = this.rows.length - 1
+    const page = Math.max(1, Math.floor(this.list.clientHeight / ROW) - 1)
+    const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: last, PageDown: i + page, PageUp: i - page }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    this.choose(Math.min(last, Math.max(0, to)))
+  }
+
+  search() {
+    const wanted = this.find.value.trim().toLowerCase()
+    this.matches = wanted ? this.rows.flatMap((r, i) => (r.text.includes(wanted) ? [i] : [])) : null
+    this.count.textContent = this.matches ? `${this.matches.length} of ${this.rows.length}` : this.summary
+    this.paint()
+  }
+
+  jump(by) {
+    if (!this.matches?.length) return
+    const at = this.index.get(this.selected) ?? -1
+    const next = by > 0 ? this.matches.find(i => i > at) ?? this.matches[0] : this.matches.findLast(i => i < at) ?? this.matches.at(-1)
+    this.choose(next)
+  }
+}

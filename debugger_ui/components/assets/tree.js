@@ -1,0 +1,64 @@
+// Values as trees: each row a key, a type and the exact text; containers fold.
+//
+// A node is {k: kind, t: type, x: text, n: size, h: hidden, c: [[key, node], ...]}.
+
+import { h, icon, plain } from "./dom.js"
+
+const LONG = 160
+const BRACKETS = { list: "[]", tuple: "()", set: "{}", dict: "{}" }
+
+/** One line for a value inside a table cell or a diff. */
+export function inlineValue(node) {
+  if (!node) return h("span", { class: "v none" }, "–")
+  const text = plain(node.x)
+  const short = text.length > LONG ? `${text.slice(0, LONG)}…` : text
+  return h("span", { class: `v ${node.k}`, title: `${node.t}${node.n ? `, ${node.n}` : ""}\n${text.slice(0, 2000)}` }, short)
+}
+
+export function tree(block, view, where) {
+  if (!block.rows.length) return h("p", { class: "empty" }, block.empty ?? "Nothing here.")
+  return h("div", { class: "tree", role: "tree" }, ...block.rows.map(row => top(row, view, `${where}/${row.key}`, block.depth ?? 1)))
+}
+
+function top(row, view, where, depth) {
+  const marks = [
+    row.changed ? h("span", { class: "chip changed", title: "changed in this superstep" }, icon("edited", 11), h("span", {}, "changed")) : null,
+    row.by ? h("span", { class: "by", title: "written by" }, plain(row.by)) : null,
+    row.version ? h("span", { class: "version", title: "channel version" }, `v${plain(row.version)}`) : null,
+  ]
+  return h("div", { class: `top ${row.changed ? "changed" : ""}`, "data-key": row.key }, branch(row.key, row.value, view, where, depth, marks))
+}
+
+function branch(key, node, view, where, depth, marks = []) {
+  const name = h("span", { class: "key" }, plain(key))
+  if (!node) return h("div", { class: "leaf" }, name, h("span", { class: "v none" }, "empty"), ...marks)
+  if (!node.c?.length) return leaf(name, node, view, where, marks)
+  const [open, close] = BRACKETS[node.k] ?? ["", ""]
+  const short = `${open}${node.n || ""}${close}`
+  const summary = h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)} ${short}`.trim()), h("span", { class: `preview v ${node.k}` }, plain(node.x).slice(0, LONG)), ...marks)
+  const element = h("details", { "data-fold": where }, summary)
+  const fill = () => {
+    if (element.childElementCount > 1) return
+    const rows = node.c.map(([k, child]) => branch(k, child, view, `${where}/${k}`, depth - 1))
+    if (node.h) rows.push(h("div", { class: "more" }, `${node.h} more not shown here`))
+    element.append(h("div", { class: "children" }, ...rows))
+  }
+  if (view.open.get(where) ?? depth > 0) {
+    element.open = true
+    fill()
+  }
+  element.addEventListener("toggle", () => { if (element.open) fill() })
+  return element
+}
+
+function leaf(name, node, view, where, marks) {
+  const text = plain(node.x)
+  const type = node.k === "str" || node.k === "null" ? null : h("span", { class: "type" }, plain(node.t))
+  const more = node.h ? h("span", { class: "more" }, `${node.h} more not shown`) : null
+  if (text.length <= LONG) return h("div", { class: "leaf" }, name, type, h("span", { class: `v ${node.k}` }, text), more, ...marks)
+  const element = h("details", { class: "long", "data-fold": where },
+    h("summary", {}, icon("chevron", 11), name, type, h("span", { class: `preview v ${node.k}` }, text.slice(0, LONG) + "…"), h("span", { class: "type" }, `${node.n || text.length} characters`), ...marks),
+    h("pre", { class: `v ${node.k}` }, text), more)
+  element.open = view.open.get(where) ?? false
+  return element
+}

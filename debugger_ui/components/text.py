@@ -1,0 +1,36 @@
+"""Text from data in places that Streamlit reads as Markdown: labels of buttons, tabs, options.
+
+Rule: a value never goes into such a place unescaped; where it can, it goes to a component as text.
+"""
+
+import re
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+"""CommonMark lets every ASCII punctuation character be escaped."""
+
+_AUTOLINK = re.compile(
+    r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=\.)(?=\.)", re.IGNORECASE
+)
+"""Places where links and typographic replacements begin whatever is escaped around them."""
+
+WORD_JOINER = "\N{WORD JOINER}"
+
+_DECEPTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: object, limit: int = 200) -> str:
+    """Return one line of the text, control and bidirectional characters shown as escapes."""
+    line = " ".join(str(text).split())
+    if len(line) > limit:
+        line = line[: limit - 1] + "…"
+    return _DECEPTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+
+
+def markdown(text: object, limit: int = 200) -> str:
+    """Return Markdown that shows the text literally, on one line."""
+    return _PUNCTUATION.sub(r"\\\1", _AUTOLINK.sub(WORD_JOINER, visible(text, limit)))
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return `1 task`, `3 tasks`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,107 @@
+"""The timeline component: checkpoints newest first, a lane per branch."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from debugger_ui.components.registry import mount
+from debugger_ui.session.views import Timeline, TimelineRow
+
+HTML = """<div class="timeline">
+<div class="head"><input type="search" placeholder="Find node, key, status…" aria-label="Find in the timeline"
+ title="Enter: next match, Shift+Enter: the one before"><span class="count" role="status"></span></div>
+<div class="list" tabindex="0" role="listbox" aria-label="Checkpoints"><div class="inner"><svg class="lanes"></svg></div></div>
+</div>"""
+
+SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "step"}
+
+
+def timeline(
+    view: Timeline,
+    *,
+    key: str,
+    selected: str,
+    on_select: Callable[[], None],
+    on_older: Callable[[], None],
+) -> Any:
+    """Draw the timeline; the clicked checkpoint comes back as state `selected`."""
+    return mount(
+        "timeline",
+        HTML,
+        key=key,
+        height="stretch",
+        on_selected_change=on_select,
+        on_older_change=on_older,
+        data=payload(view, selected=selected),
+    )
+
+
+def payload(view: Timeline, *, selected: str) -> dict[str, Any]:
+    """Return what the component's script gets: rows, then the selection."""
+    names = {branch.head: branch.name for branch in view.branches} if len(view.branches) > 1 else {}
+    rows = [_row(row, names.get(row.checkpoint, "")) for row in view.rows]
+    version = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    return {
+        "version": version,
+        "rows": rows,
+        "lanes": view.lanes,
+        "branches": len(view.branches),
+        "total": view.total,
+        "more": view.more,
+        "selected": selected,
+    }
+
+
+def _row(row: TimelineRow, branch_name: str) -> dict[str, Any]:
+    title = grouped(row.nodes) or SOURCE.get(row.source, row.source)
+    changed = ", ".join(row.changed)
+    if row.source == "update":
+        title = f"edit as {title}" if row.nodes else "edit"
+    sub = changed or ("input" if row.source == "input" else "no state key changed")
+    text = " ".join([title, row.source, changed, row.status, branch_name, row.note, *row.next])
+    return {
+        "id": row.checkpoint,
+        "parent": row.parent,
+        "lane": row.lane,
+        "step": row.step,
+        "source": row.source,
+        "status": row.status,
+        "head": row.head,
+        "title": title,
+        "sub": f"{row.note} · {sub}" if row.note else sub,
+        "when": duration(row.milliseconds),
+        "branch_name": branch_name,
+        "text": text.lower(),
+        "hint": f"{row.checkpoint}\nsaved {clock(row.created, date=True)}"
+        + (f"\ndamaged: {row.mark}" if row.mark else ""),
+    }
+
+
+def grouped(nodes: Sequence[str]) -> str:
+    """Return names with how often each occurs: `research ×3, check`."""
+    return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in Counter(nodes).items())
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a duration as people read it: `27 ms`, `1.4 s`, `3 min`."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f} s"
+    if milliseconds < 3_600_000:
+        return f"{milliseconds / 60_000:.0f} min"
+    return f"{milliseconds / 3_600_000:.1f} h"
+
+
+def clock(created: str, *, date: bool = False) -> str:
+    """Return a recorded time in the local time zone; as recorded when it is no ISO time."""
+    try:
+        local = datetime.fromisoformat(created).astimezone()
+    except ValueError:
+        return created
+    return local.strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
