@@ -1,0 +1,43 @@
+"""EphemeralValue: gone after one superstep."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic
+
+from runtime._typing import MISSING
+from runtime.channels._single import SingleValue
+from runtime.channels.base import Value
+
+__all__ = ("EphemeralValue",)
+
+
+class EphemeralValue(SingleValue[Value], Generic[Value]):
+    """Holds what the last superstep wrote, for the next superstep only.
+
+    With `guard`, two writes in one superstep are refused; without, the last one counts.
+    """
+
+    __slots__ = ("guard",)
+
+    guard: bool
+    wants_empty_update: ClassVar[bool] = True
+
+    def __init__(self, typ: Any, guard: bool = True) -> None:
+        super().__init__(typ)
+        self.guard = guard
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EphemeralValue) and other.guard == self.guard
+
+    def __hash__(self) -> int:
+        return hash((EphemeralValue, self.guard))
+
+    def update(self, values: Sequence[Value]) -> bool:
+        """Store the write; without writes, empty the channel."""
+        if not values:
+            changed = self.value is not MISSING
+            self.value = MISSING
+            return changed
+        if self.guard and len(values) > 1:
+            raise self._refuse_many(len(values), "make it EphemeralValue(typ, guard=False) if any one of them will do")
+        self.value = values[-1]
+        return True
