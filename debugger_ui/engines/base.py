@@ -1,0 +1,307 @@
+"""The engine protocol: the few things that the session needs from a graph and its database.
+
+Records below carry live Python values; the session turns them into views. Rules:
+- Everything except `Runner.advance` and `Editor.save` reads only.
+- A `Place` names one checkpoint; an empty id means the newest one of the thread.
+- An engine that cannot do something has no such part (`runner` or `editor` is None) and says why
+  in `limits`.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+EMPTY: Mapping[str, Any] = {}
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+"""Stands for "no value" where None is a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One checkpoint: thread, id, and the namespace of a subgraph (empty for the graph itself)."""
+
+    thread: str
+    id: str = ""
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadHead:
+    """A thread in the list, without values. `newest` is the id of its newest checkpoint."""
+
+    id: str
+    newest: str
+    step: int
+    checkpoints: int | None
+    updated: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A checkpoint in a history, without values."""
+
+    id: str
+    parent: str
+    step: int
+    source: str
+    created: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What happened around a checkpoint, without values.
+
+    `ran` and `changed` tell how it was made; the rest is the superstep that starts at it.
+    """
+
+    ran: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    due: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    asking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A pending interrupt."""
+
+    id: str
+    value: Any
+    schema: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception of a task as recorded: its type and message; a traceback if one was kept."""
+
+    type: str
+    message: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A node's run in the superstep that starts at a checkpoint; `input` may be MISSING."""
+
+    id: str
+    name: str
+    path: tuple[Any, ...] = ()
+    triggers: tuple[str, ...] = ()
+    input: Any = MISSING
+    writes: tuple[tuple[str, Any], ...] = ()
+    done: bool = False
+    supplied: bool = False
+    failure: Failure | None = None
+    questions: tuple[Question, ...] = ()
+    attempts: int = 0
+    milliseconds: float | None = None
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One checkpoint with its values.
+
+    `state` holds what a user calls the state; `channels` everything that is stored.
+    """
+
+    header: Header
+    state: Mapping[str, Any]
+    channels: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    seen: Mapping[str, Mapping[str, Any]]
+    tasks: tuple[Task, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSpec:
+    """What is known of a channel besides its value."""
+
+    name: str
+    kind: str
+    reducer: str = ""
+    annotation: Any = MISSING
+    state_key: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSpec:
+    """A node of the drawn graph. kind: start, end, node, subgraph."""
+
+    id: str
+    label: str
+    kind: str = "node"
+    cluster: str = ""
+    triggers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeSpec:
+    """An edge of the drawn graph."""
+
+    source: str
+    target: str
+    conditional: bool = False
+    label: str = ""
+    declared: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The drawn graph. `inferred` when it was read from the record rather than from code."""
+
+    nodes: tuple[NodeSpec, ...]
+    edges: tuple[EdgeSpec, ...]
+    clusters: tuple[tuple[str, str, str], ...] = ()
+    """id, label, parent id."""
+    inferred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What to run from a place: one superstep, with input or answers if given."""
+
+    place: Place
+    input: Any = None
+    """None to go on; a mapping for a new input."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """Answers by question id; excludes `input`."""
+    only_input: bool = False
+    """Stop before the first node: just make the input's checkpoints."""
+    replay: bool = False
+    """The place is not the newest of its thread, so the run has to be told its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a running superstep reports.
+
+    kind: started, finished, failed, asked (`text` is the node), saved (`text` is a checkpoint id).
+    """
+
+    kind: str
+    text: str
+    task: str = ""
+
+
+class Stopped(Exception):
+    """A run was told to give up and has done so; what was saved before stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One key of an edit. `append` sends the value through the reducer, otherwise it replaces."""
+
+    key: str
+    value: Any
+    append: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an edit would make: the state after it, and the nodes due. `computed` by the runtime?"""
+
+    state: Mapping[str, Any]
+    due: tuple[str, ...]
+    computed: bool = True
+
+
+class Runner(Protocol):
+    """Runs nodes."""
+
+    def advance(self, step: Advance, report: Callable[[Event], None], stop: Callable[[], bool]) -> str:
+        """Run one superstep; return the id of the newest checkpoint of the run, or "".
+
+        Called on a worker thread. `stop` is polled; when it turns true the call ends within
+        about a second by raising `Stopped`. A node's exception is raised as it is.
+        """
+        ...
+
+
+class Editor(Protocol):
+    """Writes edits as new checkpoints; runs nothing."""
+
+    def author(self, place: Place) -> str:
+        """Return the node that an edit would be written as, or "" when that is ambiguous."""
+        ...
+
+    def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
+        """Return what `save` would make, writing nothing; raise what it would raise."""
+        ...
+
+    def save(self, place: Place, changes: Sequence[Change], author: str) -> str:
+        """Write the changes as a child of the place; return the id of the new checkpoint."""
+        ...
+
+
+class Engine(Protocol):
+    """A graph on its database, or a database alone."""
+
+    kind: str
+    name: str
+    shows: str
+    database: str
+    limits: Mapping[str, str]
+    """Ability name to the reason why this engine lacks it."""
+    runner: Runner | None
+    editor: Editor | None
+
+    def version(self) -> Hashable:
+        """Return something that differs whenever the database may have changed; cheap."""
+        ...
+
+    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
+        """Return threads, newest first, and how many there are (None when that is unknown)."""
+        ...
+
+    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
+        """Return all checkpoints of a thread, oldest first, without values; cached and extended."""
+        ...
+
+    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
+        """Return what happened around the given checkpoints."""
+        ...
+
+    def record(self, place: Place) -> Record | None:
+        """Return one checkpoint with its values and tasks; None when there is none."""
+        ...
+
+    def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
+        """Yield checkpoints in the order of the ids; one at a time in memory."""
+        ...
+
+    def channels(self) -> Mapping[str, ChannelSpec]:
+        """Return the known channels; empty when only the record knows them."""
+        ...
+
+    def topology(self, thread: str = "") -> Topology:
+        """Return the drawn graph; a database alone draws what the thread's record shows."""
+        ...
+
+    def input_schema(self) -> Mapping[str, Any]:
+        """Return the JSON schema of the graph's input; empty when there is none."""
+        ...
+
+    def example(self) -> Any:
+        """Return an example input, or MISSING."""
+        ...
+
+    def close(self) -> None:
+        """Give the database back."""
+        ...
+
+
+class Explaining(Protocol):
+    """An engine whose runtime explains itself; asked for with `isinstance`-free feature detection."""
+
+    def plan(self, place: Place) -> Any:
+        """Return the runtime's own plan of the superstep that starts at a place."""
+        ...
+
+    def explain_update(self, place: Place) -> Any:
+        """Return the runtime's own account of how a superstep's writes fold."""
+        ...

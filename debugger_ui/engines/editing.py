@@ -1,0 +1,60 @@
+"""Writes edits as new checkpoints, and shows beforehand what they would make."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from debugger_ui.engines.base import Change, Place, Preview
+from debugger_ui.engines.reader import SaverReader, config_of
+
+
+class GraphEditor:
+    """Edits through the graph's own `update_state`, so that an edit obeys the reducers of a run."""
+
+    def __init__(self, graph: Any, types: Any, reader: SaverReader) -> None:
+        self.graph = graph
+        self.types = types
+        self.reader = reader
+
+    def author(self, place: Place) -> str:
+        """Return the node that made the checkpoint; "" when there were none or several."""
+        self.reader.headers(place.thread, place.namespace)
+        outline = self.reader.outlines(place.thread, [place.id], place.namespace).get(place.id)
+        ran = outline.ran if outline else ()
+        return ran[0] if len(ran) == 1 else ""
+
+    def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
+        """Return the state and the nodes due after the edit, made on a copy in memory."""
+        scratch = self.graph.copy(update={"checkpointer": self._copy_of(place)})
+        made = scratch.update_state(config_of(place), self._values(changes), as_node=author or None)
+        snapshot = scratch.get_state(made)
+        return Preview(state=dict(snapshot.values), due=tuple(snapshot.next))
+
+    def save(self, place: Place, changes: Sequence[Change], author: str) -> str:
+        """Write the edit as a child of the place; return the new checkpoint's id."""
+        made = self.graph.update_state(config_of(place), self._values(changes), as_node=author or None)
+        return str(made["configurable"]["checkpoint_id"])
+
+    def _values(self, changes: Sequence[Change]) -> Mapping[str, Any]:
+        reduced = {
+            name for name, channel in self.graph.channels.items() if getattr(channel, "operator", None) is not None
+        }
+        return {
+            change.key: self.types.Overwrite(change.value)
+            if change.key in reduced and not change.append
+            else change.value
+            for change in changes
+        }
+
+    def _copy_of(self, place: Place) -> Any:
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        saver = InMemorySaver()
+        item = self.reader.get(place)
+        base = config_of(Place(place.thread, "", place.namespace))
+        saver.put(base, item.checkpoint, item.metadata, dict(item.checkpoint["channel_versions"]))
+        by_task: dict[str, list[tuple[str, Any]]] = {}
+        for task, channel, value in item.pending_writes or ():
+            by_task.setdefault(task, []).append((channel, value))
+        for task, writes in by_task.items():
+            saver.put_writes(config_of(place), writes, task)
+        return saver

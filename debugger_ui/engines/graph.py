@@ -1,0 +1,202 @@
+"""An engine over a compiled graph and its saver, by the API names that such graphs share.
+
+`get_state`, `update_state`, `stream`/`astream`, `get_graph`, `channels`, `nodes` and a checkpointer
+are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_update`,
+`preview_update`) is used when it is there.
+"""
+
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import (
+    MISSING,
+    ChannelSpec,
+    EdgeSpec,
+    Failure,
+    Header,
+    NodeSpec,
+    Outline,
+    Place,
+    Question,
+    Record,
+    Task,
+    ThreadHead,
+    Topology,
+)
+from debugger_ui.engines.editing import GraphEditor
+from debugger_ui.engines.reader import SaverReader, config_of, header_of
+from debugger_ui.engines.running import GraphRunner
+from debugger_ui.engines.schema import channel_specs
+
+
+class GraphEngine:
+    """A compiled graph on its saver. `types` is the module with its Command, Send and Overwrite."""
+
+    kind = "runtime"
+
+    def __init__(
+        self, graph: Any, *, types: Any, name: str = "", database: str = "", shows: str = "", example: Any = MISSING
+    ) -> None:
+        self.graph = graph
+        self.types = types
+        self.saver = graph.checkpointer
+        self.name = name or str(getattr(graph, "name", "") or "graph")
+        self.database = database or "in memory"
+        self.shows = shows
+        self.limits: dict[str, str] = {}
+        self.reader = SaverReader(self.saver)
+        self.runner = GraphRunner(graph, types)
+        self.editor = GraphEditor(graph, types, self.reader)
+        self._example = example
+
+    def version(self) -> Hashable:
+        """Return what the saver says about its data."""
+        return self.reader.version()
+
+    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
+        """Return threads, newest first."""
+        return self.reader.threads(offset, limit, text=text)
+
+    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
+        """Return all checkpoints of a thread, oldest first."""
+        return self.reader.headers(thread, namespace)
+
+    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
+        """Return what happened around the given checkpoints."""
+        return self.reader.outlines(thread, ids, namespace)
+
+    def record(self, place: Place) -> Record | None:
+        """Return one checkpoint with its values and tasks."""
+        item = self.reader.get(place)
+        return None if item is None else self._record(item, place)
+
+    def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
+        """Yield checkpoints in the order of the ids."""
+        for item in self.reader.walk(thread, ids, namespace):
+            yield self._record(item, Place(thread, "", namespace))
+
+    def channels(self) -> Mapping[str, ChannelSpec]:
+        """Return the graph's channels."""
+        return channel_specs(self.graph)
+
+    def topology(self, thread: str = "") -> Topology:
+        """Return the graph as its own `get_graph` draws it."""
+        drawn = self.graph.get_graph()
+        subgraphs = {name for name, _ in self.graph.get_subgraphs()}
+        nodes = tuple(
+            NodeSpec(id_, str(node.name), _kind(id_, subgraphs), triggers=self._triggers().get(id_, ()))
+            for id_, node in drawn.nodes.items()
+        )
+        edges = tuple(
+            EdgeSpec(edge.source, edge.target, bool(edge.conditional), str(edge.data or "")) for edge in drawn.edges
+        )
+        return Topology(nodes, edges)
+
+    def input_schema(self) -> Mapping[str, Any]:
+        """Return the JSON schema of the graph's input; empty when it has none that JSON can say."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                schema = self.graph.get_input_jsonschema()
+        except Exception:  # schemas of arbitrary user types fail in arbitrary ways: then there is no form
+            return {}
+        return schema if isinstance(schema, Mapping) else {}
+
+    def example(self) -> Any:
+        """Return the example input that came with the graph, or MISSING."""
+        return self._example
+
+    def close(self) -> None:
+        """Nothing is held that was not given; the saver belongs to the graph."""
+
+    def _triggers(self) -> Mapping[str, tuple[str, ...]]:
+        return {name: tuple(node.triggers) for name, node in self.graph.nodes.items()}
+
+    def _record(self, item: Any, place: Place) -> Record:
+        header = header_of(item)
+        here = Place(place.thread, header.id, place.namespace)
+        values = dict(item.checkpoint.get("channel_values") or {})
+        problems: tuple[str, ...] = ()
+        try:
+            snapshot = self.graph.get_state(config_of(here))
+            state, planned = snapshot.values, snapshot.tasks
+        except Exception as error:  # a graph that no longer fits its record must not hide the record
+            problems = (f"The graph cannot read this checkpoint, so it is shown as recorded: {error}",)
+            state, planned = {key: value for key, value in values.items() if naming.is_state_key(key)}, ()
+        return Record(
+            header=header,
+            state=dict(state) if isinstance(state, Mapping) else {"__root__": state},
+            channels=values,
+            versions=dict(item.checkpoint.get("channel_versions") or {}),
+            seen=item.checkpoint.get("versions_seen") or {},
+            tasks=tuple(self._task(task, item, state, place) for task in planned),
+            problems=problems,
+        )
+
+    def _task(self, task: Any, item: Any, state: Any, place: Place) -> Task:
+        mine = [(channel, value) for id_, channel, value in item.pending_writes or () if id_ == task.id]
+        settled = any(
+            channel not in naming.CONTROL or channel in (naming.NO_WRITES, naming.RETURN, naming.TASKS)
+            for channel, _ in mine
+        )
+        node = self.graph.nodes.get(task.name)
+        questions = tuple(
+            Question(asked.id, asked.value, getattr(asked, "response_schema", None)) for asked in task.interrupts
+        )
+        return Task(
+            id=task.id,
+            name=task.name,
+            path=tuple(task.path),
+            triggers=tuple(node.triggers) if node is not None else (),
+            input=_input(task, item, state, node),
+            writes=tuple(w for w in mine if w[0] not in (naming.INTERRUPT, naming.ERROR, naming.RESUME)),
+            done=settled and not questions and task.error is None,
+            failure=_failure(task.error, mine),
+            questions=questions,
+            attempts=1 if mine else 0,
+            namespace=_namespace(task, place, node),
+        )
+
+
+def _kind(id_: str, subgraphs: set[str]) -> str:
+    if id_ == naming.START:
+        return "start"
+    if id_ == naming.END:
+        return "end"
+    return "subgraph" if id_ in subgraphs else "node"
+
+
+def _input(task: Any, item: Any, state: Any, node: Any) -> Any:
+    path = tuple(task.path)
+    if path and path[0] == "__pregel_push":
+        sends = naming.sends_of(item.checkpoint.get("channel_values") or {})
+        index = path[1] if len(path) > 1 else None
+        return sends[index].arg if isinstance(index, int) and index < len(sends) else MISSING
+    wanted = getattr(node, "channels", None)
+    if isinstance(wanted, str):
+        return (item.checkpoint.get("channel_values") or {}).get(wanted, MISSING)
+    if isinstance(wanted, (list, tuple)) and isinstance(state, Mapping):
+        return {key: state[key] for key in wanted if key in state}
+    return MISSING
+
+
+def _failure(error: Any, writes: Sequence[tuple[str, Any]]) -> Failure | None:
+    if error is None:
+        return None
+    if isinstance(error, BaseException):
+        return Failure(type(error).__name__, str(error))
+    stored = next((value for channel, value in writes if channel == naming.ERROR), error)
+    text = str(stored)
+    name, bracket, rest = text.partition("(")
+    if bracket and name.isidentifier() and rest.endswith(")"):
+        return Failure(name, rest[:-1].strip("'\""))
+    return Failure("Error", text)
+
+
+def _namespace(task: Any, place: Place, node: Any) -> str:
+    if not getattr(node, "subgraphs", None):
+        return ""
+    own = f"{task.name}:{task.id}"
+    return f"{place.namespace}|{own}" if place.namespace else own

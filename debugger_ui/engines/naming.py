@@ -1,0 +1,108 @@
+"""What the names of a stored checkpoint's channels tell: the only place that knows them.
+
+A state key is a channel without a reserved name; everything else carries control between nodes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+START = "__start__"
+END = "__end__"
+TASKS = "__pregel_tasks"
+ERROR = "__error__"
+INTERRUPT = "__interrupt__"
+RESUME = "__resume__"
+RETURN = "__return__"
+NO_WRITES = "__no_writes__"
+SUPPLIED = "__supplied__"
+TO_NODE = "branch:to:"
+JOIN = "join:"
+CONTROL = (ERROR, INTERRUPT, RESUME, RETURN, NO_WRITES, TASKS, "__scheduled__", "__error_source_node__", SUPPLIED)
+
+
+def is_state_key(channel: str) -> bool:
+    """Whether a stored channel is a key of the user's state."""
+    return not (channel.startswith(("__", TO_NODE)) or (channel.startswith(JOIN) and channel.count(":") > 1))
+
+
+def target_of(channel: str) -> str:
+    """Return the node that a control channel wakes, or ""."""
+    if channel.startswith(TO_NODE):
+        return channel.removeprefix(TO_NODE)
+    if channel.startswith(JOIN):
+        return channel.rpartition(":")[2]
+    return START if channel == START else ""
+
+
+def sources_of(channel: str) -> tuple[str, ...]:
+    """Return the nodes that a join waits for, or ()."""
+    if not channel.startswith(JOIN):
+        return ()
+    return tuple(channel.removeprefix(JOIN).rpartition(":")[0].split("+"))
+
+
+def sends_of(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the Sends waiting in a checkpoint, in the order of their tasks."""
+    waiting = values.get(TASKS)
+    if not isinstance(waiting, (list, tuple)):
+        return ()
+    return tuple(send for send in waiting if hasattr(send, "node") and hasattr(send, "arg"))
+
+
+def newer(version: Any, seen: Any) -> bool:
+    """Whether a channel version has moved past the one seen; None is before everything."""
+    if version is None:
+        return False
+    if seen is None:
+        return True
+    if type(version) is not type(seen):
+        return str(version) > str(seen)
+    return bool(version > seen)
+
+
+def show_version(version: Any) -> str:
+    """Return a version for people: the counter of a `counter.hash` string without its zeros."""
+    if version is None:
+        return ""
+    text = str(version)
+    head = text.partition(".")[0]
+    return str(int(head)) if head.isdigit() else text
+
+
+def _ready(channel: str, values: Mapping[str, Any]) -> bool:
+    if channel not in values:
+        return False
+    names = sources_of(channel)
+    if not names:
+        return True
+    value = values[channel]
+    if isinstance(value, (tuple, list)) and len(value) == 2 and isinstance(value[1], bool):
+        value, finished = value
+        if not finished:
+            return False
+    return isinstance(value, Iterable) and set(names) <= set(value)
+
+
+def due_nodes(
+    values: Mapping[str, Any],
+    versions: Mapping[str, Any],
+    seen: Mapping[str, Mapping[str, Any]],
+    triggers: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[str, ...]:
+    """Return the nodes that the stored versions and Sends make due, each once.
+
+    `triggers` are the graph's own; without them control channels tell by their names.
+    """
+    if triggers is None:
+        wakes: dict[str, list[str]] = {}
+        for channel in versions:
+            if target := target_of(channel):
+                wakes.setdefault(target, []).append(channel)
+    else:
+        wakes = {node: list(channels) for node, channels in triggers.items()}
+    due = [str(send.node) for send in sends_of(values)]
+    for node in sorted(wakes):
+        known = seen.get(node, {})
+        if any(_ready(c, values) and newer(versions.get(c), known.get(c)) for c in wakes[node]):
+            due.append(node)
+    return tuple(dict.fromkeys(due))

@@ -1,0 +1,180 @@
+"""Reads histories through any checkpoint saver's public methods alone.
+
+Such a saver lists newest first and decodes what it lists, so what a history needs is kept here
+without the values, and a later look reads only what is new. History only grows, but writes arrive
+late, so the newest rows are read again each time.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
+
+REREAD = 64
+"""Newest checkpoints whose writes may still be coming."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Light:
+    header: Header
+    versions: Mapping[str, Any]
+    seen: Mapping[str, Mapping[str, Any]]
+    sends: tuple[str, ...]
+    due: tuple[str, ...]
+    written: tuple[tuple[str, str], ...]
+    """Task id and channel of each pending write."""
+
+
+@dataclass(slots=True)
+class _History:
+    rows: dict[str, _Light] = field(default_factory=dict)
+
+
+class SaverReader:
+    """Histories of a `BaseCheckpointSaver`, by its `list` and `get_tuple`."""
+
+    def __init__(self, saver: Any) -> None:
+        self.saver = saver
+        self._histories: dict[tuple[str, str], _History] = {}
+
+    def version(self) -> Hashable:
+        """Return a new value each time: such a saver does not tell whether it has changed."""
+        return object()
+
+    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
+        """Return threads, newest checkpoint first."""
+        heads: dict[str, ThreadHead] = {}
+        counts: dict[str, int] = {}
+        for item in self.saver.list(None):
+            place = item.config["configurable"]
+            if place.get("checkpoint_ns", ""):
+                continue
+            thread = str(place["thread_id"])
+            counts[thread] = counts.get(thread, 0) + 1
+            head = _head(thread, item)
+            if thread not in heads or head.newest > heads[thread].newest:
+                heads[thread] = head
+        found = [
+            ThreadHead(h.id, h.newest, h.step, counts[h.id], h.updated, h.metadata)
+            for h in sorted(heads.values(), key=lambda head: (head.updated, head.newest), reverse=True)
+            if not text or text.casefold() in f"{h.id} {dict(h.metadata)}".casefold()
+        ]
+        return found[offset : offset + limit], len(found)
+
+    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
+        """Return all checkpoints of a thread, oldest first."""
+        return [row.header for row in self._read(thread, namespace).rows.values()]
+
+    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
+        """Return what happened around the given checkpoints."""
+        rows = self._history(thread, namespace).rows
+        return {id_: _outline(rows[id_], rows.get(rows[id_].header.parent)) for id_ in ids if id_ in rows}
+
+    def get(self, place: Place) -> Any:
+        """Return the saver's own tuple for a place, or None."""
+        return self.saver.get_tuple(config_of(place))
+
+    def walk(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Any]:
+        """Yield the saver's tuples for the ids, one in memory at a time."""
+        for id_ in ids:
+            found = self.get(Place(thread, id_, namespace))
+            if found is not None:
+                yield found
+
+    def _history(self, thread: str, namespace: str) -> _History:
+        if (thread, namespace) in self._histories:
+            return self._histories[thread, namespace]
+        return self._read(thread, namespace)
+
+    def _read(self, thread: str, namespace: str) -> _History:
+        known = self._histories.get((thread, namespace), _History()).rows
+        fresh: list[_Light] = []
+        overlap = 0
+        for item in self.saver.list(config_of(Place(thread, "", namespace))):
+            row = _light(item)
+            fresh.append(row)
+            overlap += row.header.id in known
+            if overlap >= REREAD:
+                break
+        read = {row.header.id for row in fresh}
+        kept = [row for id_, row in known.items() if id_ not in read] if overlap else []
+        history = _History({row.header.id: row for row in [*kept, *reversed(fresh)]})
+        self._histories[thread, namespace] = history
+        return history
+
+
+def config_of(place: Place) -> dict[str, Any]:
+    """Return a place as the config that savers and graphs take."""
+    parts = {"thread_id": place.thread, "checkpoint_ns": place.namespace}
+    if place.id:
+        parts["checkpoint_id"] = place.id
+    return {"configurable": parts}
+
+
+def header_of(item: Any) -> Header:
+    """Return the header of a saver's tuple."""
+    metadata = dict(item.metadata or {})
+    parent = (item.parent_config or {}).get("configurable", {}).get("checkpoint_id") or ""
+    step = metadata.get("step")
+    return Header(
+        id=str(item.config["configurable"]["checkpoint_id"]),
+        parent=str(parent),
+        step=step if isinstance(step, int) else -2,
+        source=str(metadata.get("source") or ""),
+        created=str(item.checkpoint.get("ts") or ""),
+        metadata=metadata,
+    )
+
+
+def _head(thread: str, item: Any) -> ThreadHead:
+    header = header_of(item)
+    return ThreadHead(thread, header.id, header.step, None, header.created, header.metadata)
+
+
+def _light(item: Any) -> _Light:
+    checkpoint = item.checkpoint
+    values = checkpoint.get("channel_values") or {}
+    versions = dict(checkpoint.get("channel_versions") or {})
+    seen = {node: dict(known) for node, known in (checkpoint.get("versions_seen") or {}).items()}
+    return _Light(
+        header=header_of(item),
+        versions=versions,
+        seen=seen,
+        sends=tuple(str(send.node) for send in naming.sends_of(values)),
+        due=naming.due_nodes(values, versions, seen),
+        written=tuple((str(task), str(channel)) for task, channel, _ in item.pending_writes or ()),
+    )
+
+
+def _outline(row: _Light, parent: _Light | None) -> Outline:
+    before = parent.versions if parent else {}
+    moved = [c for c, version in row.versions.items() if version != before.get(c)]
+    settled = {task for task, channel in row.written if channel not in naming.CONTROL}
+    settled |= {task for task, channel in row.written if channel == naming.NO_WRITES}
+    return Outline(
+        ran=ran_between(parent, row),
+        changed=tuple(c for c in moved if naming.is_state_key(c)),
+        due=row.due,
+        failed=_open(row, naming.ERROR, settled),
+        asking=_open(row, naming.INTERRUPT, settled),
+    )
+
+
+def _open(row: _Light, channel: str, settled: set[str]) -> tuple[str, ...]:
+    tasks = dict.fromkeys(task for task, written in row.written if written == channel)
+    return tuple(task for task in tasks if task not in settled)
+
+
+def ran_between(parent: _Light | None, row: _Light) -> tuple[str, ...]:
+    """Return the nodes whose tasks made a checkpoint out of its parent, each once."""
+    if row.header.source not in ("loop", "update") or parent is None:
+        return ()
+    ran = list(parent.sends) if row.header.source == "loop" else []
+    for node, known in row.seen.items():
+        if node.startswith("__") and node != naming.START:
+            continue
+        if known != parent.seen.get(node):
+            ran.append(node)
+    return tuple(dict.fromkeys(node for node in ran if node != naming.START))

@@ -1,0 +1,108 @@
+"""Runs one superstep of a compiled graph from the thread that calls.
+
+The graph is driven through its asynchronous face on a loop of our own, so that Stop can give the
+thread back at once: a coroutine is cancelled, a synchronous node runs on alone and whatever it
+returns is dropped. A saver without an asynchronous face is driven synchronously, and Stop then
+waits for the superstep to end.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from debugger_ui.engines.base import Advance, Event, Place, Stopped
+from debugger_ui.engines.reader import config_of
+
+POLL = 0.05
+GRACE = 1.0
+MODES = ["tasks", "checkpoints"]
+
+Report = Callable[[Event], None]
+
+
+class GraphRunner:
+    """Advances a graph; `types` is the module that holds its `Command`."""
+
+    def __init__(self, graph: Any, types: Any) -> None:
+        self.graph = graph
+        self.types = types
+
+    def advance(self, step: Advance, report: Report, stop: Callable[[], bool]) -> str:
+        """Run one superstep; return the id of the newest checkpoint that it made or stood on."""
+        loop = asyncio.new_event_loop()
+        try:
+            if loop.run_until_complete(self._asynchronous(step.place)):
+                return loop.run_until_complete(self._drive(step, report, stop))
+        finally:
+            loop.close()
+        if stop():
+            raise Stopped
+        tracker = _Tracker(step.place, report)
+        for mode, data in self._stream(step):
+            tracker.take(mode, data)
+        return tracker.newest
+
+    async def _asynchronous(self, place: Place) -> bool:
+        try:
+            await self.graph.checkpointer.aget_tuple(config_of(place))
+        except NotImplementedError:
+            return False
+        return True
+
+    async def _drive(self, step: Advance, report: Report, stop: Callable[[], bool]) -> str:
+        tracker = _Tracker(step.place, report)
+
+        async def consume() -> None:
+            async for mode, data in self._astream(step):
+                tracker.take(mode, data)
+
+        job = asyncio.ensure_future(consume())
+        while not job.done():
+            await asyncio.wait({job}, timeout=POLL)
+            if stop() and not job.done():
+                job.cancel()
+                await asyncio.wait({job}, timeout=GRACE)
+                raise Stopped
+        await job
+        return tracker.newest
+
+    def _arguments(self, step: Advance) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        place = step.place if step.replay else Place(step.place.thread, "", step.place.namespace)
+        given = self.types.Command(resume=dict(step.answers)) if step.answers else step.input
+        pause = "interrupt_before" if step.only_input else "interrupt_after"
+        return given, config_of(place), {pause: "*", "stream_mode": MODES, "durability": "sync"}
+
+    def _stream(self, step: Advance) -> Iterator[tuple[str, Any]]:
+        given, config, options = self._arguments(step)
+        yield from self.graph.stream(given, config, **options)
+
+    async def _astream(self, step: Advance) -> AsyncIterator[tuple[str, Any]]:
+        given, config, options = self._arguments(step)
+        async for part in self.graph.astream(given, config, **options):
+            yield part
+
+
+class _Tracker:
+    """Turns stream parts into events and remembers the newest checkpoint."""
+
+    def __init__(self, place: Place, report: Report) -> None:
+        self.newest = place.id
+        self.namespace = place.namespace
+        self.report = report
+
+    def take(self, mode: str, data: Any) -> None:
+        if mode == "checkpoints":
+            where = data["config"]["configurable"]
+            if where.get("checkpoint_ns", "") == self.namespace and where["checkpoint_id"] != self.newest:
+                self.newest = str(where["checkpoint_id"])
+                self.report(Event("saved", self.newest))
+            return
+        self.report(Event(_happened(data), str(data["name"]), str(data["id"])))
+
+
+def _happened(data: Any) -> str:
+    if "triggers" in data:
+        return "started"
+    if data.get("error") is not None:
+        return "failed"
+    return "asked" if data.get("interrupts") else "finished"

@@ -1,0 +1,65 @@
+"""What a graph's channels are: kind, reducer, and the type that the state declares for them."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import MISSING, ChannelSpec
+
+
+def channel_specs(graph: Any) -> Mapping[str, ChannelSpec]:
+    """Return a spec for each channel of a compiled graph; managed values are left out."""
+    hints = _hints(graph)
+    keys = _state_keys(graph)
+    return {
+        name: ChannelSpec(
+            name=name,
+            kind=type(channel).__name__,
+            reducer=_reducer(channel),
+            annotation=_plain(hints.get(name, MISSING)),
+            state_key=name in keys if keys else naming.is_state_key(name),
+        )
+        for name, channel in graph.channels.items()
+        if hasattr(channel, "update")
+    }
+
+
+def _state_keys(graph: Any) -> set[str]:
+    keys = getattr(graph, "stream_channels_asis", None)
+    if isinstance(keys, str):
+        return {keys}
+    return set(keys) if keys else set()
+
+
+def _hints(graph: Any) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    builder = getattr(graph, "builder", None)
+    for schema in reversed(list(getattr(builder, "schemas", {}) or {})):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found.update(get_type_hints(schema, include_extras=True))
+        except (NameError, TypeError):
+            # A hint names something that only a type checker can see: the key has no known type.
+            continue
+    return found
+
+
+def _plain(hint: Any) -> Any:
+    while get_origin(hint) is Annotated or getattr(get_origin(hint), "__name__", "") in ("Required", "NotRequired"):
+        hint = get_args(hint)[0]
+    return hint
+
+
+def _reducer(channel: Any) -> str:
+    operator = getattr(channel, "operator", None)
+    if operator is None:
+        return ""
+    name = str(getattr(operator, "__name__", type(operator).__name__))
+    module = str(getattr(operator, "__module__", "") or "").removeprefix("_")
+    if name == "<lambda>":
+        return "a lambda"
+    if name.startswith("_") and "messages" in name:
+        return "add_messages"
+    return f"operator.{name}" if module == "operator" else name
