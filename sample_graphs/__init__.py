@@ -4,6 +4,7 @@ They need no model, no network and no key, and give the same result every time. 
 public modules. Listing them imports none of them: a sample's module is loaded when something of it is asked for.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -41,8 +42,8 @@ class Sample:
 
     @property
     def example_input(self) -> dict[str, Any]:
-        """An input that shows what the sample is about."""
-        return dict(self.module.example_input)
+        """An input that shows what the sample is about; a fresh copy each time."""
+        return deepcopy(dict(self.module.example_input))
 
     @property
     def shows(self) -> str:

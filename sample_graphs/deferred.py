@@ -1,68 +1,77 @@
 """A deferred fan-in: wait until nothing else is left to run.
 
-How long each letter's way is, is known only at run time: some are answered at once, some are asked about first. A
-join would need to know who is coming. `tally` is deferred instead: it runs once, after every other task is done.
+Which branches a letter takes is decided at run time: thanks take one superstep, questions take three, and a letter
+may hold either or both. Joining both ends would wait for ever for a branch that was not taken, and two plain edges
+would tally twice. `tally` is deferred instead: it runs once, when every other task is done.
 """
 
 import operator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
 from runtime.graph import END, START, StateGraph
-from runtime.types import Command, Send
 
-shows = "A deferred node runs once, after branches whose number and length nobody knew beforehand."
-
-
-class Letter(TypedDict):
-    """What one branch is about."""
-
-    text: str
+shows = "A deferred node runs once, after all branches that were taken, whatever their number and length."
 
 
 class Mail(TypedDict, total=False):
-    """The letters and what became of them."""
+    """A letter, line by line, and what became of it."""
 
-    letters: list[str]
-    answers: Annotated[list[str], operator.add]
+    letter: list[str]
+    open: list[str]
+    replies: Annotated[list[str], operator.add]
     summary: str
 
 
-def read(state: Mail) -> Command[Any]:
-    """Send each letter its own way."""
-    return Command(goto=[Send("sort", Letter(text=text)) for text in state["letters"]])
+def branches(state: Mail) -> list[Literal["thank", "look_up"]]:
+    """Take the short way for statements, the long one for questions, or both."""
+    asks = [line.endswith("?") for line in state["letter"]]
+    taken: list[Literal["thank", "look_up"]] = []
+    if not all(asks):
+        taken.append("thank")
+    if any(asks):
+        taken.append("look_up")
+    return taken
 
 
-def sort(letter: Letter) -> Command[Any]:
-    """Answer a statement, ask about a question first."""
-    return Command(goto=Send("ask" if letter["text"].endswith("?") else "answer", letter))
+def thank(state: Mail) -> dict[str, Any]:
+    """Be done at once."""
+    return {"replies": ["thank you for your letter"]}
 
 
-def ask(letter: Letter) -> Command[Any]:
-    """Take one superstep more."""
-    return Command(goto=Send("answer", Letter(text=letter["text"].rstrip("?") + ", as asked")))
+def look_up(state: Mail) -> dict[str, Any]:
+    """Collect the questions."""
+    return {"open": [line for line in state["letter"] if line.endswith("?")]}
 
 
-def answer(letter: Letter) -> dict[str, Any]:
-    """Write back."""
-    return {"answers": [f"re: {letter['text']}"]}
+def ask(state: Mail) -> dict[str, Any]:
+    """Find out who knows."""
+    return {"open": [f"{question} The harbour office knows" for question in state["open"]]}
+
+
+def answer(state: Mail) -> dict[str, Any]:
+    """Write what was found."""
+    return {"replies": state["open"]}
 
 
 def tally(state: Mail) -> dict[str, Any]:
-    """Count, when all answers are in."""
-    return {"summary": f"{len(state['answers'])} of {len(state['letters'])} answered"}
+    """Count, when everything is in."""
+    return {"summary": f"{len(state['replies'])} replies to {len(state['letter'])} lines"}
 
 
 builder = StateGraph(Mail)
-builder.add_node("read", read, destinations=("sort",))
-builder.add_node("sort", sort, input_schema=Letter, destinations=("ask", "answer"))
-builder.add_node("ask", ask, input_schema=Letter, destinations=("answer",))
-builder.add_node("answer", answer, input_schema=Letter)
+builder.add_node("thank", thank)
+builder.add_node("look_up", look_up)
+builder.add_node("ask", ask)
+builder.add_node("answer", answer)
 builder.add_node("tally", tally, defer=True)
-builder.add_edge(START, "read")
+builder.add_conditional_edges(START, branches)
+builder.add_edge("look_up", "ask")
+builder.add_edge("ask", "answer")
+builder.add_edge("thank", "tally")
 builder.add_edge("answer", "tally")
 builder.add_edge("tally", END)
 
 graph = builder.compile(name="deferred")
-example_input: Mail = {"letters": ["The mast is here", "When is the launch?", "Thank you"]}
+example_input: Mail = {"letter": ["The mast is here.", "When is the launch?"]}

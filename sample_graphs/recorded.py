@@ -77,7 +77,7 @@ def correct_on_a_branch(graph: Any, config: Config, example: Any) -> None:
 def answer_one(graph: Any, config: Config, example: Any) -> None:
     """Answer one of two questions and leave the other."""
     graph.invoke(example, config)
-    question = graph.get_state(config).interrupts[0]
+    (question,) = next(task for task in graph.get_state(config).tasks if task.name == "finance").interrupts
     graph.invoke(Command(resume={question.id: "yes"}), config)
 
 
