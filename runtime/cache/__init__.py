@@ -1,0 +1,1 @@
+"""Results of nodes, kept for the next run with the same input."""

@@ -1,0 +1,35 @@
+"""What can go wrong with stored checkpoints, in one class with a reason that programs can test.
+
+Rule: no error of a database driver reaches the caller bare; it is the cause of one of these.
+"""
+
+from typing import Literal
+
+Reason = Literal[
+    "busy",  # another process kept the database locked longer than the busy timeout
+    "closed",  # the saver was closed
+    "conflict",  # another checkpoint with this id is already stored
+    "corrupt",  # the file, or a row of it, is damaged
+    "foreign",  # the database holds the tables of something else
+    "full",  # the disk, or the database's size limit, is full
+    "missing",  # a database opened for reading that is not there
+    "newer",  # the database was written by a newer version
+    "not_a_database",  # the file is something else
+    "read_only",  # the file, its folder or the saver is read-only
+    "unavailable",  # anything else that the driver reports: no connection, an I/O error
+]
+
+
+class CheckpointStorageError(Exception):
+    """A checkpoint could not be written or read. `reason` says which kind of trouble, in one word.
+
+    What was saved before stays readable, unless the reason is `corrupt` or `not_a_database`.
+    """
+
+    def __init__(self, message: str, reason: Reason = "unavailable") -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+
+
+class SerializationError(ValueError):
+    """A value cannot be stored exactly. The message names where in the value, and what is wrong with it."""

@@ -1,0 +1,1 @@
+"""Long-term memory beside the checkpoints: the stores of `langgraph-checkpoint`."""
