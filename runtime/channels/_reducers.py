@@ -3,6 +3,7 @@
 import collections.abc
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Final, NotRequired, Required, get_origin
 
 from runtime._typing import MISSING
@@ -62,5 +63,9 @@ def same_reducer(one: Callable[..., Any], other: Callable[..., Any]) -> bool:
 
     Each evaluation of a lambda makes a new object, so a lambda is taken to equal any reducer.
     """
-    names = (getattr(one, "__name__", ""), getattr(other, "__name__", ""))
-    return one is other or "<lambda>" in names
+    if one is other:
+        return True
+    if isinstance(one, partial) and isinstance(other, partial):
+        same_arguments = (one.args, one.keywords) == (other.args, other.keywords)
+        return same_arguments and same_reducer(one.func, other.func)
+    return "<lambda>" in (getattr(one, "__name__", ""), getattr(other, "__name__", ""))
