@@ -3,7 +3,6 @@
 # Needs a Python >= 3.11 with venv, and the package index. Everything goes into .venv; nothing else is touched.
 # Written for GNU make 3.81 (macOS) and later.
 
-PORT ?= 8765
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -12,20 +11,21 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 endif
 
-SOURCES := $(shell find runtime debugger_ui sample_graphs -type f ! -name '*.py[cod]' 2>/dev/null)
+# With the folders, whose time tells of a file that was removed.
+SOURCES := $(shell find runtime debugger_ui sample_graphs ! -name '*.py[cod]' ! -name __pycache__ 2>/dev/null)
 
 .PHONY: help demo test check tests install clean
 
 help:
-	@echo 'make demo    open the debugger on sample graphs with recorded threads (PORT=$(PORT))'
+	@echo 'make demo    open the debugger on sample graphs with recorded threads (ARGS="--port 0")'
 	@echo 'make test    run the checks (style, types, architecture) and the tests'
 	@echo 'make clean   remove .venv and caches'
 
 # --- set up ---------------------------------------------------------------------------------------
 
 $(VENV)/.made:
-	@test -n "$(PYTHON)" || { echo 'forkpoint: no Python 3.11 or newer was found as python3;' \
-		'install one, or say which with: make PYTHON=/path/to/python3.12 ...' >&2; exit 1; }
+	@command -v "$(PYTHON)" >/dev/null || { echo 'forkpoint: no Python 3.11 or newer was found; install one,' \
+		'or say which to use: make PYTHON=/path/to/python3.12 ...' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'forkpoint: $(PYTHON) is' \
 		"`$(PYTHON) --version 2>&1`, but Python 3.11 or newer is needed" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'forkpoint: $(PYTHON) comes without venv;' \
@@ -57,7 +57,7 @@ install: $(VENV)/.installed
 # --- use ------------------------------------------------------------------------------------------
 
 demo: $(VENV)/.installed
-	$(BIN)/forkpoint demo --port $(PORT)
+	$(BIN)/forkpoint demo $(ARGS)
 
 test: check tests
 
