@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, Self
+from typing import Any, Generic, Self
 
 from runtime._typing import MISSING
 from runtime.channels.base import BaseChannel, Value
@@ -15,7 +15,6 @@ class SingleValue(BaseChannel[Value, Value, Value], Generic[Value]):
     __slots__ = ("value",)
 
     value: Any
-    wants_empty_update: ClassVar[bool] = False
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)

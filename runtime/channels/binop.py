@@ -1,7 +1,7 @@
 """BinaryOperatorAggregate: a key with a reducer."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self
+from typing import Any, ClassVar, Generic, Self
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
@@ -26,6 +26,7 @@ class BinaryOperatorAggregate(SingleValue[Value], Generic[Value]):
     __slots__ = ("operator",)
 
     operator: Callable[[Any, Any], Any]
+    wants_empty_update: ClassVar[bool] = False
 
     def __init__(self, typ: Any, operator: Callable[[Any, Any], Any]) -> None:
         super().__init__(typ)

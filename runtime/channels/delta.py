@@ -1,7 +1,7 @@
 """DeltaChannel: a key whose reducer takes a superstep's writes as one batch."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self
+from typing import Any, ClassVar, Generic, Self
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
@@ -29,6 +29,7 @@ class DeltaChannel(SingleValue[Value], Generic[Value]):
 
     reducer: Callable[[Any, Sequence[Any]], Any]
     snapshot_frequency: int
+    wants_empty_update: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """LastValue: the default channel of a state key, one write per superstep."""
 
 from collections.abc import Sequence
-from typing import Any, Generic, Self
+from typing import Any, ClassVar, Generic, Self
 
 from runtime._typing import MISSING
 from runtime.channels._overwrite import payload_of, sole_overwrite
@@ -19,6 +19,8 @@ class LastValue(SingleValue[Value], Generic[Value]):
     """
 
     __slots__ = ()
+
+    wants_empty_update: ClassVar[bool] = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LastValue)
@@ -52,6 +54,7 @@ class LastValueAfterFinish(SingleValue[Value], Generic[Value]):
     __slots__ = ("finished",)
 
     finished: bool
+    wants_empty_update: ClassVar[bool] = False
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)

@@ -40,7 +40,7 @@ class _Barrier(BaseChannel[Value, Value, Checkpoint], Generic[Value, Checkpoint]
             if value not in self.names:
                 raise InvalidUpdateError(
                     f"{self._at()}: {value!r} reached a {type(self).__name__} that waits for "
-                    f"{sorted(map(repr, self.names))} only"
+                    f"{', '.join(sorted(map(repr, self.names)))} only"
                 )
         new = self.seen.union(values)
         changed = len(new) != len(self.seen)

@@ -1,7 +1,7 @@
 """UntrackedValue: kept while the run lasts, never stored."""
 
 from collections.abc import Sequence
-from typing import Any, Generic, Self
+from typing import Any, ClassVar, Generic, Self
 
 from runtime._typing import MISSING
 from runtime.channels._overwrite import payload_of
@@ -21,6 +21,7 @@ class UntrackedValue(SingleValue[Value], Generic[Value]):
     __slots__ = ("guard",)
 
     guard: bool
+    wants_empty_update: ClassVar[bool] = False
 
     def __init__(self, typ: Any, guard: bool = True) -> None:
         super().__init__(typ)
