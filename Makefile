@@ -65,7 +65,7 @@ check: $(VENV)/.test-dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 tests: $(VENV)/.test-dependencies
 	@FORKPOINT_CHROMIUM="$$($(BIN)/python scripts/chromium.py --get)" || exit 1; \

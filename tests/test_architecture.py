@@ -26,6 +26,15 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
             yield node.name, (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
 
 
+def imports(path: Path) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield every import statement of a module, at any depth, with the full name of what it imports."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
+
+
 def test_there_is_something_to_measure():
     assert {path.parts[0] for path in MODULES} == {*PACKAGES, "tests"}
 
@@ -41,7 +50,7 @@ def test_no_function_is_longer_than_a_screen():
 
 
 def test_the_arrows_between_modules_point_one_way():
-    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -63,7 +72,20 @@ def test_an_import_loads_nothing_that_it_does_not_need(statement, unwanted):
     assert done.stdout.split() == []
 
 
-def test_the_runtime_does_not_need_langgraph_itself():
+def test_of_langgraph_only_the_checkpoint_distribution_is_imported_by_name():
+    # import-linter sees `langgraph` as one package, but it is several distributions in one namespace.
+    allowed = ("langgraph.checkpoint", "langgraph.store", "langgraph.cache")
+    found = {
+        f"{path}:{node.lineno} {name}"
+        for path in MODULES
+        if path.parts[0] in ("runtime", "sample_graphs")
+        for node, name in imports(path)
+        if name.split(".")[0] == "langgraph" and not name.startswith(allowed)
+    }
+    assert found == set()
+
+
+def test_importing_the_runtime_loads_nothing_of_langgraph_itself():
     code = (
         "import runtime.graph, runtime.types, runtime.checkpoint.memory, sys;"
         "print(*sorted(name for name in sys.modules if name.startswith(('langgraph.graph', 'langgraph.pregel'))))"
