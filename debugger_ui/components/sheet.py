@@ -17,6 +17,7 @@ Block = dict[str, Any]
 Item = dict[str, Any]
 Layout = Literal["column", "auto", "line"]
 Height = int | Literal["stretch", "content"]
+Width = int | Literal["stretch", "content"]
 
 
 def sheet(
@@ -27,6 +28,7 @@ def sheet(
     layout: Layout = "auto",
     scope: str = "",
     stamp: str = "",
+    width: Width = "stretch",
     on_pick: Callable[[], None] | None = None,
 ) -> Any:
     """Draw the blocks; what is clicked comes back as state `picked` with `act` and `value`.
@@ -38,6 +40,7 @@ def sheet(
         layout: `column` scrolls inside, `auto` grows, `line` is one row.
         scope: when it changes, the sheet scrolls back to the top.
         stamp: becomes the `data-stamp` attribute once it is on screen.
+        width: pixels, or follow the content or the container.
         on_pick: called when something clickable was clicked.
     """
     return mount(
@@ -45,6 +48,7 @@ def sheet(
         HTML,
         key=key,
         height=height,
+        width=width,
         on_picked_change=on_pick or _nothing,
         data={"blocks": list(blocks), "layout": layout, "scope": scope, "stamp": stamp},
     )

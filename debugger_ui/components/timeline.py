@@ -27,7 +27,7 @@ def timeline(
     on_select: Callable[[], None],
     on_older: Callable[[], None],
 ) -> Any:
-    """Draw the timeline; the clicked checkpoint comes back as state `selected`."""
+    """Draw the timeline; the clicked checkpoint comes back as state `selected.checkpoint`."""
     return mount(
         "timeline",
         HTML,

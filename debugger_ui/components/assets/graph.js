@@ -20,7 +20,8 @@ export default function ({ data, parentElement, setStateValue }) {
     view = new GraphView(parentElement.querySelector(".graph"))
     instances.set(parentElement, view)
   }
-  view.report = name => setStateValue("selected", { node: name, stamp: view.data.stamp })
+  // The serial makes two clicks on the same node different, so that neither is taken for no change.
+  view.report = node => setStateValue("selected", { node, serial: `${Date.now()}-${(view.serial = (view.serial ?? 0) + 1)}` })
   view.update(data)
   return () => {
     view.destroy()

@@ -45,7 +45,7 @@ class TimelineView {
     const on = { signal: this.abort.signal }
     this.list.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true, ...on })
     this.inner.addEventListener("click", e => {
-      if (e.target.closest(".older")) return this.set("older", this.rows.length)
+      if (e.target.closest(".older")) return this.report("older", { rows: this.rows.length })
       const row = e.target.closest(".row")
       if (row) this.choose(+row.dataset.i)
     }, on)
@@ -193,6 +193,12 @@ class TimelineView {
     else if (y > scrollTop + clientHeight - ROW * 1.5) this.list.scrollTop = y - (clientHeight * 2) / 3
   }
 
+  // The serial makes two reports of the same choice different, so that neither is taken for no change.
+  report(name, value) {
+    this.serial = (this.serial ?? 0) + 1
+    this.set(name, { ...value, serial: `${Date.now()}-${this.serial}` })
+  }
+
   // -- choosing and finding ------------------------------------------------------------------
 
   choose(i) {
@@ -203,7 +209,7 @@ class TimelineView {
     this.draw()
     this.host.dataset.selected = this.selected
     clearTimeout(this.timer)                      // a held arrow key reports only where it stops
-    this.timer = setTimeout(() => this.set("selected", this.selected), 60)
+    this.timer = setTimeout(() => this.report("selected", { checkpoint: this.selected }), 60)
   }
 
   key(event) {

@@ -1,6 +1,7 @@
 // Values as trees: each row a key, a type and the exact text; containers fold.
 //
-// A node is {k: kind, t: type, x: text, n: size, h: hidden, c: [[key, node], ...]}.
+// A node is {k: kind, t: type, x: text, n: size, h: hidden, p: path when what is hidden can be shown,
+// c: [[key, node], ...]}.
 
 import { h, icon, plain } from "./dom.js"
 
@@ -40,7 +41,7 @@ function branch(key, node, view, where, depth, marks = []) {
   const fill = () => {
     if (element.childElementCount > 1) return
     const rows = node.c.map(([k, child]) => branch(k, child, view, `${where}/${k}`, depth - 1))
-    if (node.h) rows.push(h("div", { class: "more" }, `${node.h} more not shown here`))
+    if (node.h) rows.push(h("div", { class: "more" }, rest(node)))
     element.append(h("div", { class: "children" }, ...rows))
   }
   if (view.open.get(where) ?? depth > 0) {
@@ -51,10 +52,16 @@ function branch(key, node, view, where, depth, marks = []) {
   return element
 }
 
+/** What is left out of a value; a button when Python says by which path it can be asked for. */
+function rest(node) {
+  const said = `${node.h} more not shown`
+  return node.p ? h("button", { type: "button", class: "all", "data-act": "full", "data-value": node.p }, `${said}: show all`) : h("span", { class: "all" }, said)
+}
+
 function leaf(name, node, view, where, marks) {
   const text = plain(node.x)
   const type = node.k === "str" || node.k === "null" ? null : h("span", { class: "type" }, plain(node.t))
-  const more = node.h ? h("span", { class: "more" }, `${node.h} more not shown`) : null
+  const more = node.h ? rest(node) : null
   if (text.length <= LONG) return h("div", { class: "leaf" }, name, type, h("span", { class: `v ${node.k}` }, text), more, ...marks)
   const element = h("details", { class: "long", "data-fold": where },
     h("summary", {}, icon("chevron", 11), name, type, h("span", { class: `preview v ${node.k}` }, text.slice(0, LONG) + "…"), h("span", { class: "type" }, `${node.n || text.length} characters`), ...marks),

@@ -1,0 +1,8 @@
+"""`python -m debugger_ui` is the same as the command `forkpoint`."""
+
+import sys
+
+from debugger_ui.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""The command `forkpoint`: open a graph, a database or the samples, and serve the debugger.
+
+Rules:
+- What was given is opened before the server starts, so a mistake is one sentence and exit code 2.
+- Only 127.0.0.1 is bound unless an address is given.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from debugger_ui.session.problems import SessionError
+from debugger_ui.session.workspace import Workspace
+
+PORT = 8765
+USAGE_ERROR = 2
+
+EPILOG = """\
+examples:
+  forkpoint demo                                sample graphs with recorded threads
+  forkpoint app.graph:graph --db agent.sqlite   your graph on its database
+  forkpoint .                                   the graphs of a folder with langgraph.json
+  forkpoint --db agent.sqlite                   a database alone, read-only
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    arguments = parser().parse_args(argv)
+    if arguments.target is None and arguments.db is None:
+        return complain("say what to open: demo, package.module:graph, a folder, or --db FILE")
+    with ExitStack() as stack:
+        try:
+            workspace = open_workspace(arguments, stack)
+        except SessionError as error:
+            return complain(error.problem.message, error.problem.details)
+        except OSError as error:
+            return complain(f"{error.filename or arguments.db}: {error.strerror or error}")
+        return serve(workspace, arguments)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's arguments."""
+    made = argparse.ArgumentParser(
+        prog="forkpoint",
+        description="A time-travel debugger for stateful agent graphs.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("target", nargs="?", help="demo, package.module:graph, or a folder with langgraph.json")
+    made.add_argument("--db", metavar="FILE", help="database with the checkpoints (demo: where to keep them)")
+    made.add_argument("--read-only", action="store_true", help="look only: no run, no edit, no answer")
+    made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    made.add_argument("--port", type=port_number, default=PORT, help="0 for a free one (default: %(default)s)")
+    made.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    return made
+
+
+def port_number(text: str) -> int:
+    """Return a port, or complain as argparse does."""
+    try:
+        port = int(text)
+    except ValueError:
+        port = -1
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: give a number from 0 to 65535")
+    return port
+
+
+def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace:
+    """Open what the arguments name.
+
+    Raises:
+        SessionError: it cannot be opened.
+    """
+    if arguments.target != "demo":
+        return Workspace.open(arguments.target, database=arguments.db, read_only=arguments.read_only)
+    database = arguments.db
+    if database is None:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="forkpoint-demo-"))
+        database = str(Path(folder) / "demo.sqlite")
+        print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
+    return Workspace.open("demo", database=database, read_only=arguments.read_only)
+
+
+def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    """Serve the debugger until it is stopped; return the exit code."""
+    # Streamlit takes most of a second to import: not before everything else has been found right.
+    from debugger_ui.server import launch, shared
+
+    shared.use(workspace)
+    try:
+        launch.serve(host=arguments.host, port=arguments.port, browser=not arguments.no_browser)
+    except launch.PortTaken as error:
+        return complain(str(error))
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def complain(message: str, details: str = "") -> int:
+    """Print a sentence on standard error; return the exit code for it."""
+    print(f"forkpoint: {message}", file=sys.stderr)
+    if details:
+        print("\n".join(f"  {line}" for line in details.splitlines()[-6:]), file=sys.stderr)
+    return USAGE_ERROR

@@ -1,0 +1,83 @@
+"""The Channels tab: every channel with its version, whether it moved here, and who has seen what."""
+
+import pandas as pd
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.panels.tab import Tab
+from debugger_ui.session.views import ChannelView, CheckpointView, SeenBy
+
+COLUMNS = (
+    sheet.column("name", "Channel", mono=True, width="24%"),
+    sheet.column("version", "Version", hint="grows when a write reaches the channel"),
+    sheet.column("seen", "Seen by", hint="version that each node saw when it last ran"),
+    sheet.column("kind", "Kind and reducer"),
+    sheet.column("bytes", "Bytes", align="right"),
+)
+
+
+def channels(here: Tab, view: CheckpointView) -> None:
+    """Draw the channels at the checkpoint."""
+    everything = st.toggle("Also triggers and barriers", key="all_channels", bind="query-params")
+    found = here.see(here.session.channels, view.id, all_channels=everything)
+    if found is None:
+        return
+    moved = sum(channel.changed for channel in found)
+    blocks = [
+        sheet.text(f"{moved} of {len(found)} moved in this superstep.", "small"),
+        table(found),
+    ]
+    sheet.sheet(blocks, key="channels", scope=view.id, stamp=view.id)
+
+
+def table(found: tuple[ChannelView, ...]) -> sheet.Block:
+    """Return the channels as a table, those that moved here marked."""
+    frame = pd.DataFrame(
+        [
+            {
+                "name": channel.name,
+                "version": version(channel),
+                "seen": seen(channel.seen_by),
+                "kind": kind(channel),
+                "bytes": "" if channel.bytes is None else f"{channel.bytes:,}",
+            }
+            for channel in found
+        ],
+        columns=[column["key"] for column in COLUMNS],
+    )
+    rows = [{"key": channel.name, "tone": "changed" if channel.changed else ""} for channel in found]
+    return sheet.table(frame, COLUMNS, label="Channels", rows=rows, empty="No channel has a version yet.")
+
+
+def version(channel: ChannelView) -> list[sheet.Item]:
+    """Return the version, and the one before when it moved here."""
+    items = [sheet.word(number(channel.version) or "none", "mono", title=channel.version, name="version")]
+    if channel.changed:
+        items.append(sheet.chip("changed", "changed", title=f"was {channel.previous or 'empty'}"))
+    return items
+
+
+def number(version_text: str) -> str:
+    """Return the counting part of a version; savers append a random part to it."""
+    whole = version_text.split(".")[0]
+    return whole.lstrip("0") or whole[:1]
+
+
+def seen(nodes: tuple[SeenBy, ...]) -> list[sheet.Item]:
+    """Return who saw which version; those that the channel wakes by moving on are marked."""
+    items: list[sheet.Item] = []
+    for one in nodes:
+        word = f"{one.node} {number(one.version)}" if one.version else f"{one.node} never"
+        if one.trigger and one.fresh:
+            items.append(sheet.chip(word, "next", "next", title="has moved on since: wakes this node"))
+        else:
+            items.append(sheet.chip(word, title=f"saw version {one.version}" if one.version else "never ran"))
+    return items or [sheet.word("nobody", "muted")]
+
+
+def kind(channel: ChannelView) -> list[sheet.Item]:
+    """Return the channel's kind and its reducer."""
+    items = [sheet.word(channel.kind)]
+    if channel.reducer:
+        items.append(sheet.word(channel.reducer, "mono muted"))
+    return items

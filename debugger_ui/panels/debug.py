@@ -1,0 +1,109 @@
+"""The Debug page: timeline, graph and inspector around one cursor, all in one window height."""
+
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.components.graph import graph
+from debugger_ui.components.timeline import clock, duration, grouped, timeline
+from debugger_ui.panels import inspector, transport
+from debugger_ui.panels.tab import TIMELINE_PAGE, Tab, state
+from debugger_ui.panels.words import short
+from debugger_ui.session.views import CheckpointView, RunProgress
+
+COLUMNS = (1.05, 1.7, 1.45)
+
+
+def page(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
+    """Draw the page for the cursor's checkpoint."""
+    transport.transport(here, progress, view)
+    left, middle, right = st.columns(COLUMNS, gap="small")
+    with left, st.container(key="timeline_panel"):
+        history(here, view)
+    with middle, st.container(key="graph_panel"):
+        picture(here, view)
+    with right, st.container(key="inspector"):
+        inspector.inspector(here, view)
+    with st.container(key="footer"):
+        sheet.sheet([footer(view)], key="footer_sheet", layout="line", height=26)
+    transport.watch(here, progress)
+
+
+def history(here: Tab, view: CheckpointView | None) -> None:
+    """Draw the timeline of the thread."""
+    if view is None:
+        hint = "Press New run to give a graph its input." if here.session.abilities().new_run.allowed else ""
+        sheet.sheet([sheet.empty("No checkpoint yet", hint, icon="input")], key="no_history", height="stretch")
+        return
+    rows = here.see(here.session.timeline, limit=here.rows)
+    if rows is None:
+        return
+    timeline(
+        rows,
+        key="timeline",
+        selected=view.id,
+        on_select=lambda: pick_checkpoint(here),
+        on_older=lambda: show_older(here),
+    )
+
+
+def pick_checkpoint(here: Tab) -> None:
+    """Go to the checkpoint that was clicked."""
+    chosen = (state("timeline").get("selected") or {}).get("checkpoint")
+    if chosen:
+        here.act(here.session.move, checkpoint=chosen)
+
+
+def show_older(here: Tab) -> None:
+    """Show one page more of the timeline."""
+    here.rows += TIMELINE_PAGE
+
+
+def picture(here: Tab, view: CheckpointView | None) -> None:
+    """Draw the graph with its marks at the cursor."""
+    shown = here.see(here.session.graph)
+    if shown is None:
+        return
+    if not shown.nodes:
+        sheet.sheet([sheet.empty("No graph to draw", "Open one to see it here.")], key="no_graph", height="stretch")
+        return
+    graph(
+        shown,
+        key="graph",
+        selected=selected_node(here),
+        stamp=view.id if view else "none",
+        on_select=lambda: pick_node(here),
+    )
+
+
+def selected_node(here: Tab) -> str:
+    """Return the node that is selected in the graph."""
+    return here.node
+
+
+def pick_node(here: Tab) -> None:
+    """Select a node: the inspector shows its tasks. A second click lets go."""
+    chosen = (state("graph").get("selected") or {}).get("node", "")
+    here.node = "" if chosen == here.node else chosen
+    if here.node:
+        st.session_state[inspector.TAB_KEY] = inspector.TASKS
+
+
+def footer(view: CheckpointView | None) -> sheet.Block:
+    """Return where the cursor is, in one line."""
+    if view is None:
+        return sheet.bar([sheet.word("no checkpoint", "muted")], name="footer")
+    parts = [
+        ("checkpoint", sheet.word(short(view.id), "mono", title=view.id, name="checkpoint")),
+        ("parent", sheet.word(short(view.parent) or "none", "mono", title=view.parent)),
+        ("superstep", sheet.word(str(view.step), "mono")),
+        ("source", sheet.word(view.source)),
+        ("by", sheet.word(grouped(view.nodes)) if view.nodes else None),
+        ("next", sheet.word(grouped(view.next) or "nothing", name="next")),
+        ("took", sheet.word(duration(view.milliseconds)) if view.milliseconds is not None else None),
+        ("saved", sheet.word(clock(view.created), title=clock(view.created, date=True))),
+    ]
+    items: list[sheet.Item] = []
+    for label, item in parts:
+        if item is not None:
+            items += [sheet.word(label, "label"), item, sheet.word("·", "sep")]
+    return sheet.bar(items[:-1], name="footer")

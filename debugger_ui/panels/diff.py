@@ -1,0 +1,90 @@
+"""The Diff tab: what differs between this checkpoint and another, lists matched by what they hold."""
+
+import pandas as pd
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.components.text import visible
+from debugger_ui.components.timeline import grouped
+from debugger_ui.panels.tab import Tab
+from debugger_ui.session.views import CheckpointView, DiffView, TimelineRow
+
+PARENT = ""
+CHOICES = 300
+COLUMNS = (
+    sheet.column("path", "Where", mono=True, width="30%"),
+    sheet.column("before", "Before"),
+    sheet.column("after", "After"),
+    sheet.column("by", "By"),
+)
+
+
+def differences(here: Tab, view: CheckpointView) -> None:
+    """Draw the differences to the parent, or to a checkpoint that the person chooses."""
+    against = compare_with(here, view)
+    found = here.see(here.session.diff, against, view.id)
+    if found is not None:
+        sheet.sheet(blocks(found, view), key="diff", scope=view.id, stamp=f"{view.id}:{against}")
+
+
+def compare_with(here: Tab, view: CheckpointView) -> str:
+    """Draw the choice of what to compare with; return a checkpoint id, or empty for the parent."""
+    rows = here.see(here.session.timeline, limit=CHOICES)
+    others = {row.checkpoint: row for row in rows.rows if row.checkpoint != view.id} if rows else {}
+    chosen = st.selectbox(
+        "Compared with",
+        [PARENT, *others],
+        key="compare_with",
+        format_func=lambda checkpoint: choice(checkpoint, others),
+        label_visibility="collapsed",
+    )
+    return chosen if chosen in others else PARENT
+
+
+def choice(checkpoint: str, rows: dict[str, TimelineRow]) -> str:
+    """Return the line for a checkpoint in the choice."""
+    row = rows.get(checkpoint)
+    if row is None:
+        return "compared with its parent"
+    return visible(f"compared with superstep {row.step}: {grouped(row.nodes) or row.source}", 80)
+
+
+def blocks(found: DiffView, view: CheckpointView) -> list[sheet.Block]:
+    """Return the differences as a table, and what stayed equal."""
+    if not found.before:
+        return [sheet.text("This is the first checkpoint: there is nothing before it.", "muted"), *table(found)]
+    if not found.entries:
+        what = "no state key" if view.source == "loop" else "nothing"
+        return [sheet.empty("Same state", f"Between the two checkpoints {what} changed; only versions may have moved.")]
+    return table(found)
+
+
+def table(found: DiffView) -> list[sheet.Block]:
+    """Return the table of differences."""
+    frame = pd.DataFrame(
+        [
+            {
+                "path": [sheet.chip(entry.op, entry.op), sheet.word(entry.label, "mono")],
+                "before": [sheet.value_item(entry.before)],
+                "after": [sheet.value_item(entry.after)],
+                "by": grouped(entry.writers),
+            }
+            for entry in found.entries
+        ],
+        columns=[column["key"] for column in COLUMNS],
+    )
+    made = [
+        sheet.table(
+            frame,
+            COLUMNS,
+            label="Differences",
+            rows=[{"key": entry.label, "tone": entry.op} for entry in found.entries],
+            empty="The state is empty.",
+        )
+    ]
+    if found.truncated:
+        made.append(sheet.text(f"{found.truncated} more differences are not shown.", "small"))
+    if found.unchanged:
+        made.append(sheet.text("Unchanged: " + ", ".join(found.unchanged), "small"))
+    return made
+

@@ -1,0 +1,145 @@
+"""The header: what is open, which thread and branch, how it stands, and what can be changed."""
+
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.components.text import markdown, visible
+from debugger_ui.panels import help_page, new_run
+from debugger_ui.panels.tab import Tab
+from debugger_ui.panels.words import STATUS, status_chip
+from debugger_ui.session.views import CheckpointView, Overview, ThreadRow
+
+DEBUG, THREADS = "Debug", "Threads"
+PICKER_ROWS = 200
+
+
+def page() -> str:
+    """Return which page is shown."""
+    return str(st.session_state.get("page") or DEBUG)
+
+
+def header(here: Tab, view: CheckpointView | None) -> None:
+    """Draw the header row; `view` is the checkpoint under the cursor, if there is one."""
+    overview = here.session.overview()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
+        sheet.sheet([brand(overview)], key="brand", layout="line", height=34, width="content")
+        thread_picker(here)
+        branch_picker(here)
+        with st.container(key="header_line"):
+            sheet.sheet([standing(overview, view)], key="standing", layout="line", height=34)
+        st.segmented_control(
+            "Page",
+            [DEBUG, THREADS],
+            key="page",
+            default=DEBUG,
+            label_visibility="collapsed",
+            bind="query-params",
+            required=True,
+        )
+        ability = here.session.abilities().new_run
+        st.button(
+            "New run",
+            key="new_run",
+            icon=":material/add:",
+            shortcut="N",
+            disabled=not ability.allowed,
+            help=None if ability.allowed else markdown(ability.reason, 400),
+            on_click=new_run.ask,
+        )
+        st.button("Help", key="help", icon=":material/help:", shortcut="H", on_click=help_page.ask)
+    new_run.dialog_if_asked(here)
+    help_page.dialog_if_asked()
+
+
+def brand(overview: Overview) -> sheet.Block:
+    """Return the product and the graph in one row."""
+    name = overview.graph or "from the record"
+    about = overview.shows if overview.graph else "drawn from a database alone"
+    return sheet.bar(
+        [sheet.word("Forkpoint", "brand"), sheet.word("/", "sep"), sheet.word(name, "strong", title=about)],
+        name="brand",
+    )
+
+
+def standing(overview: Overview, view: CheckpointView | None) -> sheet.Block:
+    """Return how the checkpoint stands, whether anything can be changed, and the database."""
+    items: list[sheet.Item | None] = []
+    if view is not None:
+        items.append(status_chip(view.status, len(view.questions)))
+        if not view.head:
+            items.append(sheet.chip("not the newest", "edit", "fork", title="Step from here starts a branch"))
+    if overview.read_only:
+        items.append(sheet.chip("read-only", "warn", "lock", title=overview.read_only_reason, name="read-only"))
+    items += [sheet.gap(), sheet.word(overview.database, "mono muted", title=overview.database, name="database")]
+    return sheet.bar(items, name="standing")
+
+
+def thread_picker(here: Tab) -> None:
+    """Draw the choice of the thread: the newest ones, and the one that is open."""
+    found = here.see(here.session.threads, limit=PICKER_ROWS)
+    rows = {row.id: row for row in found.rows} if found else {}
+    chosen = here.session.cursor.thread
+    options = list(rows) if chosen in rows or not chosen else [chosen, *rows]
+
+    def label(thread: str) -> str:
+        return thread_label(thread, rows.get(thread))
+
+    st.session_state["thread_picker"] = chosen or None
+    st.selectbox(
+        "Thread",
+        options,
+        key="thread_picker",
+        format_func=label,
+        placeholder="No thread yet",
+        label_visibility="collapsed",
+        on_change=pick_thread,
+        args=(here,),
+        disabled=not options,
+        width=230,
+    )
+
+
+def thread_label(thread: str, row: ThreadRow | None) -> str:
+    """Return a thread's line in the picker: its id or title, and how it stands."""
+    name = visible((row.title if row else "") or thread, 60)
+    return f"{name}  ·  {STATUS.get(row.status, (row.status, ''))[0]}" if row else name
+
+
+def pick_thread(here: Tab) -> None:
+    """Open the chosen thread."""
+    chosen = st.session_state["thread_picker"]
+    if chosen:
+        open_thread(here, chosen)
+
+
+def open_thread(here: Tab, thread: str) -> None:
+    """Open a thread at its newest checkpoint."""
+    here.node = ""
+    here.act(here.session.move, thread=thread)
+
+
+def branch_picker(here: Tab) -> None:
+    """Draw the choice of the branch; a thread with a single one needs none."""
+    branches = (here.see(here.session.branches) or ()) if here.session.cursor.thread else ()
+    names = {branch.id: branch.name for branch in branches}
+    if len(names) < 2:
+        return
+    current = next((branch.id for branch in branches if branch.current), None)
+    st.session_state["branch_picker"] = current
+    st.selectbox(
+        "Branch",
+        list(names),
+        key="branch_picker",
+        format_func=lambda branch: visible(names.get(branch, branch), 40),
+        label_visibility="collapsed",
+        on_change=pick_branch,
+        args=(here,),
+        width=150,
+    )
+
+
+def pick_branch(here: Tab) -> None:
+    """Go to the head of the chosen branch."""
+    chosen = st.session_state["branch_picker"]
+    if chosen:
+        here.act(here.session.move, branch=chosen)

@@ -1,0 +1,69 @@
+"""The help dialog: keys, the words used here, and what can change anything."""
+
+import pandas as pd
+import streamlit as st
+
+from debugger_ui.components import sheet
+
+ASKED = "_help_asked"
+
+KEYS = (
+    ("S", "Step: run one superstep"),
+    ("G", "Continue to the next question, breakpoint or the end"),
+    ("X", "Stop the run; what finished is kept"),
+    ("B", "Back to the parent checkpoint; runs nothing"),
+    ("A", "Answer what waits"),
+    ("F", "Fork: edit the state here and save it as a branch"),
+    ("N", "New run"),
+    ("H", "This help"),
+    ("↑ ↓ Home End", "in the timeline: move through checkpoints"),
+)
+WORDS = (
+    ("superstep", "One round of plan, execute and update. Step runs exactly one."),
+    ("checkpoint", "The state after a superstep. Nothing here ever changes or deletes one."),
+    ("thread", "The tree of checkpoints of one conversation."),
+    ("branch", "A path from the root to a newest checkpoint. Editing or re-running in the past starts one."),
+    ("task", "One node's run in one superstep; a fan-out has several of the same node."),
+    ("channel", "Where a state key's value lives. Its version grows when a write reaches it."),
+    ("pending writes", "What finished tasks wrote before the superstep ended. They are not run again."),
+    ("reducer", "Combines several writes into one value, in a fixed order."),
+    ("interrupt", "A node asks for a value. Answering runs that node again from its first line."),
+)
+
+
+def ask() -> None:
+    """Open the dialog in the coming rerun."""
+    st.session_state[ASKED] = True
+
+
+def dialog_if_asked() -> None:
+    """Draw the dialog when it was asked for."""
+    if st.session_state.pop(ASKED, False):
+        st.dialog("Help", width="large")(content)()
+
+
+def content() -> None:
+    """Draw the dialog's content."""
+    blocks = [
+        sheet.section("Keys", [_table(KEYS, "Key", "Does")]),
+        sheet.section("Words", [_table(WORDS, "Word", "Means")]),
+        sheet.section(
+            "What changes something",
+            [
+                sheet.text(
+                    "Step, Continue, Answer and Start and run execute node code. Save branch and Start write a "
+                    "checkpoint and execute nothing. Everything else only looks. Nothing leaves this machine."
+                )
+            ],
+        ),
+    ]
+    sheet.sheet(blocks, key="help_sheet")
+
+
+def _table(rows: tuple[tuple[str, str], ...], left: str, right: str) -> sheet.Block:
+    frame = pd.DataFrame(rows, columns=["left", "right"])
+    return sheet.table(
+        frame,
+        [sheet.column("left", left, mono=True, width="24%"), sheet.column("right", right)],
+        label=f"{left} and {right}",
+    )

@@ -1,0 +1,80 @@
+"""The page: set up, one message, the header, and the view that the URL asks for.
+
+Rule: nobody sees a traceback as the first thing. A refusal is a sentence; a fault of ours is a
+sentence with its details folded.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.panels import debug, header, tab, threads
+from debugger_ui.panels.tab import Tab
+from debugger_ui.session.problems import SessionError
+from debugger_ui.session.views import Problem
+
+STYLE = Path(__file__).with_name("style.css")
+ICON = Path(__file__).with_name("icon.svg")
+
+
+def main() -> None:
+    """Draw the page once: this runs at every click."""
+    st.set_page_config(
+        page_title="Forkpoint",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state="collapsed",
+    )
+    with st.container(key="layout_style"):
+        st.html(f"<style>{STYLE.read_text('utf-8')}</style>")
+    try:
+        here = tab.current()
+    except SessionError as error:
+        blocks = [sheet.problem_note(error.problem)]
+        sheet.sheet(blocks, key="nothing_open")
+        return
+    try:
+        draw(here)
+    except SessionError as error:
+        stand_in(error.problem)
+    except Exception as error:
+        stand_in(tab.unexpected(error))
+
+
+def draw(here: Tab) -> None:
+    """Draw what the cursor points at."""
+    here.read_url()
+    progress = here.progress()
+    view = here.see(here.session.checkpoint)
+    header.header(here, view)
+    if header.page() == header.THREADS:
+        threads.page(here)
+    else:
+        debug.page(here, progress, view)
+    message(here)
+    here.write_url()
+
+
+def message(here: Tab) -> None:
+    """Show the tab's message above the page, so that nothing moves when it comes and goes."""
+    if here.problem is None and not here.notice:
+        return
+    with st.container(key="message"):
+        if here.problem is not None:
+            blocks = [sheet.problem_note(here.problem)]
+        else:
+            blocks = [sheet.note(here.notice, "ok", name="notice")]
+        sheet.sheet(blocks, key="message_sheet")
+        st.button("Dismiss", key="dismiss", type="tertiary", on_click=dismiss, args=(here,))
+
+
+def dismiss(here: Tab) -> None:
+    """Take the message away."""
+    here.problem, here.notice = None, ""
+
+
+def stand_in(problem: Problem) -> None:
+    """Say what went wrong in place of the part that could not be drawn."""
+    with st.container(key="message"):
+        sheet.sheet([sheet.problem_note(problem)], key="fault_sheet")

@@ -1,0 +1,120 @@
+"""One browser tab: its session, the message it shows, and its cursor in the URL.
+
+Rule: the URL says where a person looks. Opening one runs and writes nothing.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from debugger_ui.server import shared
+from debugger_ui.session.cursor import Cursor
+from debugger_ui.session.problems import SessionError, trace
+from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Problem, RunProgress
+
+logger = logging.getLogger(__name__)
+
+STATE_KEY = "_tab"
+CURSOR_PARAMS = ("graph", "thread", "branch", "checkpoint", "namespace", "task", "path")
+TIMELINE_PAGE = 500
+
+T = TypeVar("T")
+
+
+@dataclass
+class Tab:
+    """What is kept between two reruns of the page in one browser tab."""
+
+    session: DebugSession
+    params: dict[str, str] = field(default_factory=dict)
+    """The cursor's part of the URL as it was last read or written."""
+    problem: Problem | None = None
+    notice: str = ""
+    shown_serial: int = -1
+    """Serial of the run whose problem has been shown, so that dismissing it lasts."""
+    rows: int = TIMELINE_PAGE
+    """How many checkpoints the timeline shows."""
+    node: str = ""
+    """Node selected in the graph."""
+    full: set[tuple[str, str]] = field(default_factory=set)
+    """Checkpoint and path of values that are shown without a limit."""
+
+    def act(self, action: Callable[..., T], *arguments: Any, **named: Any) -> T | None:
+        """Do what a person asked for; a refusal becomes the tab's message. Returns None then."""
+        self.problem, self.notice = None, ""
+        try:
+            return action(*arguments, **named)
+        except SessionError as error:
+            self.problem = error.problem
+        except Exception as error:
+            self.problem = unexpected(error)
+        return None
+
+    def see(self, look: Callable[..., T], *arguments: Any, **named: Any) -> T | None:
+        """Read something to draw; a refusal becomes the tab's message. Returns None then."""
+        try:
+            return look(*arguments, **named)
+        except SessionError as error:
+            self.problem = error.problem
+            return None
+
+    def read_url(self) -> None:
+        """Follow the URL when the person changed it: a link, a bookmark, the Back button."""
+        given = {name: st.query_params[name] for name in CURSOR_PARAMS if name in st.query_params}
+        if given == self.params:
+            return
+        dropped = self.act(self.session.load_params, given) or []
+        if dropped:
+            self.problem = Problem(message=" ".join(dropped), kind="moved-on")
+        self.params = given
+
+    def write_url(self) -> None:
+        """Say in the URL where the cursor is."""
+        wanted = self.session.cursor.to_params()
+        if wanted == self.params:
+            return
+        for name in CURSOR_PARAMS:
+            if name in wanted:
+                st.query_params[name] = wanted[name]
+            elif name in st.query_params:
+                del st.query_params[name]
+        self.params = wanted
+
+    def progress(self) -> RunProgress:
+        """Return what the thread's worker does; a failure is taken over as the message, once."""
+        now = self.session.progress()
+        if now.problem is not None and not now.busy and now.serial != self.shown_serial:
+            self.problem, self.shown_serial = now.problem, now.serial
+        return now
+
+
+def current() -> Tab:
+    """Return this browser tab's state, made at its first run.
+
+    Raises:
+        SessionError: nothing has been opened.
+    """
+    if STATE_KEY not in st.session_state:
+        st.session_state[STATE_KEY] = Tab(DebugSession(shared.workspace(), Cursor()))
+    tab: Tab = st.session_state[STATE_KEY]
+    return tab
+
+
+def unexpected(error: Exception) -> Problem:
+    """Return the message for a fault of the debugger itself, which is logged."""
+    logger.error("unexpected error in the debugger", exc_info=error)
+    return Problem(
+        message="The debugger met an error of its own. Nothing was lost: the record is as it was saved.",
+        kind="error",
+        details=trace(error),
+    )
+
+
+def state(key: str) -> dict[str, Any]:
+    """Return a component's state as a plain dictionary; empty before its first report."""
+    value: Any = st.session_state.get(key)
+    return dict(value) if value else {}

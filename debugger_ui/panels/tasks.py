@@ -1,0 +1,135 @@
+"""The Tasks tab: questions to answer, the tasks of the superstep that starts here, their pending writes."""
+
+import pandas as pd
+
+from debugger_ui.components import sheet
+from debugger_ui.components.text import count
+from debugger_ui.components.timeline import duration
+from debugger_ui.panels import answer
+from debugger_ui.panels.tab import Tab
+from debugger_ui.panels.words import TASK, TASK_TONE, short, task_chip
+from debugger_ui.session.views import CheckpointView, TaskView
+
+WRITES = (
+    sheet.column("channel", "Channel", mono=True, width="34%"),
+    sheet.column("value", "Value"),
+)
+PENDING = (
+    sheet.column("task", "Task", mono=True),
+    sheet.column("channel", "Channel", mono=True),
+    sheet.column("value", "Value", width="46%"),
+)
+FINISHED = ("saved", "supplied")
+
+
+def tasks(here: Tab, view: CheckpointView) -> None:
+    """Draw the superstep that starts at the checkpoint, and the one that made it."""
+    if view.questions:
+        answer.questions(here, view)
+    shown = [task for task in view.tasks if not here.node or task.name == here.node]
+    made = [task for task in view.made_by if not here.node or task.name == here.node]
+    blocks: list[sheet.Block] = []
+    if here.node:
+        blocks.append(
+            sheet.bar(
+                [sheet.word("Only", "label"), sheet.chip(here.node), sheet.word("click the node again for all", "muted")]
+            )
+        )
+    blocks += starting_here(view, shown)
+    if made:
+        blocks.append(
+            sheet.section(
+                "Made this checkpoint",
+                [task_card(task, f"made/{task.id}") for task in made],
+                count=len(made),
+                folded=bool(shown),
+            )
+        )
+    sheet.sheet(blocks, key="tasks", scope=view.id, stamp=view.id)
+
+
+def starting_here(view: CheckpointView, shown: list[TaskView]) -> list[sheet.Block]:
+    """Return the tasks of the superstep that starts at the checkpoint, and what is saved of it."""
+    if not shown:
+        if view.next:
+            return [sheet.text("No task of this node is due at this checkpoint.", "muted")]
+        return [sheet.empty("No task is due", "The graph has come to its end on this branch.", icon="done")]
+    saved = [task for task in shown if task.status in FINISHED]
+    hint = f"{len(saved)} of {len(shown)} saved" if saved else ""
+    return [
+        sheet.section(
+            f"Superstep {view.step + 1}",
+            [task_card(task, f"task/{task.id}") for task in shown],
+            count=len(shown),
+            hint=hint,
+        ),
+        *pending_writes(shown),
+    ]
+
+
+def pending_writes(shown: list[TaskView]) -> list[sheet.Block]:
+    """Return what finished tasks of the unfinished superstep have written: it does not run again."""
+    rows = [(task, write) for task in shown for write in task.writes if not write.control]
+    if not rows:
+        return []
+    frame = pd.DataFrame(
+        [
+            {
+                "task": [sheet.word(task.name, "mono"), sheet.word(short(task.id), "mono muted", title=task.id)],
+                "channel": write.channel,
+                "value": [sheet.value_item(write.value)],
+            }
+            for task, write in rows
+        ]
+    )
+    return [
+        sheet.section(
+            "Pending writes",
+            [sheet.table(frame, PENDING, label="Pending writes")],
+            count=len(rows),
+            hint="saved before the superstep ended; these tasks do not run again",
+        )
+    ]
+
+
+def task_card(task: TaskView, name: str) -> sheet.Block:
+    """Return one task: status, what woke it, input, writes, error."""
+    items = [
+        task_chip(task.status),
+        sheet.word(short(task.id), "mono muted", title=f"task {task.id}"),
+        sheet.gap(),
+        sheet.word(duration(task.milliseconds), "muted") if task.milliseconds is not None else None,
+        sheet.word(count(task.attempts, "attempt"), "muted") if task.attempts > 1 else None,
+    ]
+    return sheet.card(
+        task.name,
+        task_parts(task),
+        tone=TASK_TONE.get(task.status, ""),
+        icon=TASK.get(task.status, ("", "todo"))[1],
+        items=items,
+        name=name,
+        status=task.status,
+    )
+
+
+def task_parts(task: TaskView) -> list[sheet.Block]:
+    """Return the parts of a task's card that there is something to say about."""
+    parts: list[sheet.Block] = []
+    if task.error is not None:
+        message = f"{task.error.type}: {task.error.message}" if task.error.message else task.error.type
+        parts.append(sheet.note(message, "error", details=task.error.traceback, name="task-error"))
+    if task.triggers:
+        parts.append(
+            sheet.bar([sheet.word("woken by", "label"), *(sheet.word(name, "mono") for name in task.triggers)])
+        )
+    if task.input is not None:
+        parts.append(sheet.tree([{"key": "input", "value": sheet.node(task.input)}], depth=0))
+    state_writes = [write for write in task.writes if not write.control]
+    if state_writes:
+        frame = pd.DataFrame(
+            [{"channel": write.channel, "value": [sheet.value_item(write.value)]} for write in state_writes]
+        )
+        parts.append(sheet.table(frame, WRITES, label=f"Writes of {task.name}"))
+    elif task.status in FINISHED:
+        parts.append(sheet.text("wrote no state key", "small"))
+    return parts

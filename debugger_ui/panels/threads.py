@@ -1,0 +1,123 @@
+"""The Threads page: find a thread by how it stands or by what is in it."""
+
+import pandas as pd
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.components.text import count
+from debugger_ui.components.timeline import clock, grouped
+from debugger_ui.panels import header
+from debugger_ui.panels.tab import Tab, state
+from debugger_ui.panels.words import status_chip
+from debugger_ui.session.views import Page, ThreadRow
+
+PAGE = 50
+ANY = "all"
+STATUSES = (ANY, "waiting", "failed", "running", "ready", "done")
+COLUMNS = (
+    sheet.column("id", "Thread", width="30%"),
+    sheet.column("status", "Status"),
+    sheet.column("last", "Last node"),
+    sheet.column("steps", "Step", align="right"),
+    sheet.column("checkpoints", "Checkpoints", align="right"),
+    sheet.column("branches", "Branches", align="right"),
+    sheet.column("updated", "Updated", align="right"),
+)
+SNIPPET = """from runtime.checkpoint.sqlite import SqliteSaver
+
+with SqliteSaver.from_conn_string("agent.sqlite") as saver:
+    graph = builder.compile(checkpointer=saver)
+    graph.invoke(inputs, {"configurable": {"thread_id": "first"}})"""
+
+
+def page(here: Tab) -> None:
+    """Draw the page."""
+    with st.container(key="threads_page"):
+        text, status = filters()
+        offset = int(st.session_state.setdefault("threads_offset", 0))
+        found = here.see(here.session.threads, status=status, text=text, offset=offset, limit=PAGE)
+        if found is None:
+            return
+        sheet.sheet(blocks(found, text, status), key="threads", on_pick=lambda: pick(here))
+        if found.offset or found.more:
+            turn_pages(found)
+
+
+def filters() -> tuple[str, str]:
+    """Draw the search and the filter; return the text and the status that are wanted."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="thread_filters"):
+        text = st.text_input(
+            "Search",
+            key="thread_search",
+            placeholder="Search ids, nodes and metadata",
+            label_visibility="collapsed",
+            on_change=first_page,
+            width=320,
+        )
+        status = st.segmented_control(
+            "Status",
+            STATUSES,
+            default=ANY,
+            key="thread_status",
+            label_visibility="collapsed",
+            on_change=first_page,
+            required=True,
+        )
+    return str(text or ""), "" if status == ANY else str(status)
+
+
+def first_page() -> None:
+    """Go back to the first page: the filter has changed."""
+    st.session_state["threads_offset"] = 0
+
+
+def blocks(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
+    """Return the table, or what to do when it is empty."""
+    if not found.rows:
+        if text or status:
+            named = " and ".join(filter(None, [f"status {status}" if status else "", f'"{text}"' if text else ""]))
+            return [sheet.empty("No thread matches", f"Nothing here has {named}. Clear the filter to see all.")]
+        about = "The database has the right tables and no checkpoint yet. Press New run, or record one from Python:"
+        return [sheet.empty("No threads yet", about, icon="input", code=SNIPPET)]
+    frame = pd.DataFrame([cells(row) for row in found.rows])
+    extras = [{"key": row.id, "act": "open", "value": row.id} for row in found.rows]
+    total = count(found.total, "thread") if found.total is not None else f"{len(found.rows)} threads on this page"
+    return [sheet.table(frame, COLUMNS, label="Threads", rows=extras), sheet.text(total, "small")]
+
+
+def cells(row: ThreadRow) -> dict[str, object]:
+    """Return a thread's cells."""
+    name = [sheet.word(row.title or row.id, "strong")]
+    if row.title:
+        name.append(sheet.word(row.id, "mono muted"))
+    if row.error:
+        name.append(sheet.word(row.error, "muted"))
+    return {
+        "id": name,
+        "status": [status_chip(row.status, row.waiting)],
+        "last": row.last_node + (f" → {grouped(row.next)}" if row.next else ""),
+        "steps": str(row.steps),
+        "checkpoints": str(row.checkpoints),
+        "branches": str(row.branches),
+        "updated": clock(row.updated, date=True),
+    }
+
+
+def pick(here: Tab) -> None:
+    """Open the thread that was clicked in the Debug page."""
+    picked = state("threads").get("picked") or {}
+    if picked.get("act") == "open":
+        st.session_state["page"] = header.DEBUG
+        header.open_thread(here, str(picked.get("value")))
+
+
+def turn_pages(found: Page[ThreadRow]) -> None:
+    """Draw the buttons to the page before and after."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Newer", key="newer", disabled=not found.offset, on_click=turn, args=(-PAGE,))
+        st.button("Older", key="older", disabled=not found.more, on_click=turn, args=(PAGE,))
+
+
+def turn(by: int) -> None:
+    """Go one page on or back."""
+    st.session_state["threads_offset"] = max(0, int(st.session_state.get("threads_offset", 0)) + by)

@@ -1,0 +1,119 @@
+"""The transport: move the cursor, run, stop; and the watch that follows a run.
+
+Rule: the session starts at most one run per thread, so a second click of the same button is refused
+there, not here; the buttons are greyed only to say so beforehand.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from debugger_ui.components import sheet
+from debugger_ui.components.text import markdown
+from debugger_ui.components.timeline import duration, grouped
+from debugger_ui.panels import inspector
+from debugger_ui.panels.tab import Tab
+from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunProgress
+
+BUSY_POLL = 0.25
+IDLE_POLL = 1.0
+HERE = Ability(allowed=True)
+
+
+def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
+    """Draw the row of buttons and what the run is doing."""
+    session, can, busy = here.session, here.session.abilities(), progress.busy
+    at_root = Ability(view is not None and bool(view.parent), "This is the first checkpoint.")
+    at_head = Ability(view is not None and not view.head, "This is the newest checkpoint of the branch.")
+    running = Ability(busy, "Nothing is running.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="transport"):
+        button(here, "First", session.first, at_root, icon="first_page")
+        button(here, "Back", session.back, at_root, icon="chevron_left", key="B")
+        button(here, "Step", session.step, idle(can.step, busy), icon="skip_next", key="S", main=not waits(view))
+        button(here, "Continue", session.proceed, idle(can.run, busy), icon="play_arrow", key="G")
+        button(here, "Stop", session.stop, running, icon="stop", key="X")
+        button(here, "Last", session.last, at_head, icon="last_page")
+        st.space("small")
+        button(here, "Fork", lambda: show(inspector.EDIT), can.edit, icon="fork_right", key="F")
+        button(
+            here, "Answer", lambda: show(inspector.TASKS), answerable(can, view), icon="reply", key="A", main=waits(view)
+        )
+        with st.container(key="progress_line"):
+            sheet.sheet([activity(progress, view)], key="activity", layout="line", height=32)
+
+
+def button(
+    here: Tab,
+    label: str,
+    action: Callable[[], object],
+    ability: Ability,
+    *,
+    icon: str,
+    key: str | None = None,
+    main: bool = False,
+) -> None:
+    """Draw one button; when it cannot be pressed its help says why."""
+    st.button(
+        label,
+        key=f"do_{label.lower()}",
+        icon=f":material/{icon}:",
+        shortcut=key,
+        type="primary" if main and ability.allowed else "secondary",
+        disabled=not ability.allowed,
+        help=None if ability.allowed or not ability.reason else markdown(ability.reason, 400),
+        on_click=here.act,
+        args=(action,),
+    )
+
+
+def idle(ability: Ability, busy: bool) -> Ability:
+    """Return the ability, or why not while a run holds the thread."""
+    return Ability(False, "A run is going on in this thread.") if busy else ability
+
+
+def waits(view: CheckpointView | None) -> bool:
+    """Whether a question is pending at the cursor."""
+    return view is not None and bool(view.questions)
+
+
+def answerable(can: Abilities, view: CheckpointView | None) -> Ability:
+    """Return whether there is something to answer here."""
+    return can.answer if waits(view) else Ability(False, "No question is pending at this checkpoint.")
+
+
+def show(tab: str) -> None:
+    """Open a tab of the inspector."""
+    st.session_state[inspector.TAB_KEY] = tab
+
+
+def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
+    """Return what is running, or what comes next, in one line."""
+    if progress.busy:
+        verb = {"pausing": "pausing after this superstep", "stopping": "stopping"}.get(progress.state, "running")
+        tasks = grouped(progress.running) or "the next superstep"
+        return sheet.bar(
+            [
+                sheet.chip(verb, "running", "running"),
+                sheet.word(tasks, "strong"),
+                sheet.word(f"{progress.steps} done · {duration(progress.elapsed)}", "muted"),
+            ],
+            name="activity",
+        )
+    if view is None:
+        return sheet.bar([], name="activity")
+    if view.questions:
+        return sheet.bar([sheet.word(view.questions[0].prompt, "muted", title=view.questions[0].prompt)], name="activity")
+    if view.next:
+        return sheet.bar([sheet.word("Step runs", "muted"), sheet.word(grouped(view.next), "strong")], name="activity")
+    return sheet.bar([sheet.word("Nothing is left to run here.", "muted")], name="activity")
+
+
+def watch(here: Tab, progress: RunProgress) -> None:
+    """Follow the worker from a fragment: redraw the page when something is new."""
+    seen = progress.serial
+
+    def look() -> None:
+        if here.session.progress().serial != seen:
+            st.rerun()
+
+    st.fragment(look, run_every=BUSY_POLL if progress.busy else IDLE_POLL)()
