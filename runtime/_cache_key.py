@@ -83,7 +83,8 @@ def _scalar(value: Any) -> bytes | None:
     if isinstance(value, _TEXT_TYPES):
         return _frame(_type_name(value), repr(value).encode())
     if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
-        if "<locals>" in value.__qualname__ or "<lambda>" in value.__qualname__:
+        bound = not isinstance(getattr(value, "__self__", None), types.ModuleType | None)
+        if bound or "<" in value.__qualname__:  # a method, a lambda, or defined inside a function
             return None
         return _frame("name", f"{value.__module__}.{value.__qualname__}".encode())
     return None
@@ -107,29 +108,34 @@ def _compound(value: Any, depth: int) -> bytes:
     return _frame("object:" + name, encode(_content(value)))
 
 
-def _content(value: Any) -> Mapping[str, Any]:
-    """Return the fields by which an object counts as the same."""
+def _content(value: Any) -> Any:
+    """Return what makes an object the same as another of its class."""
+    if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType | types.MethodType):
+        raise _refusal(value)
     if isinstance(value, BaseModel):
-        extra = value.__pydantic_extra__ or {}
-        return {**value.__dict__, **extra}
+        return {**value.__dict__, **(value.__pydantic_extra__ or {})}
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    slots = [name for kind in type(value).__mro__ for name in _slots(kind)]
-    if not hasattr(value, "__dict__") and not slots:
-        raise TypeError(
-            f"the default cache key cannot digest a value of type {_type_name(value)!r} in the "
-            "node's input; give CachePolicy a key_func that returns a str or bytes"
-        )
-    if callable(value) and not slots and not vars(value):
-        raise TypeError(
-            f"the default cache key cannot tell one {_type_name(value)!r} from another; give "
-            "CachePolicy a key_func that returns a str or bytes"
-        )
-    filled = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    return {**filled, **getattr(value, "__dict__", {})}
+    # What the object itself says it is made of, also where that is hidden in C; nothing is pickled.
+    try:
+        made_of = value.__reduce_ex__(2)
+    except TypeError as error:
+        raise _refusal(value) from error
+    if isinstance(made_of, str):
+        return made_of
+    function, arguments, state, items, pairs = (*made_of, None, None, None)[:5]
+    plain = [argument for argument in arguments if argument is not type(value)]
+    return [
+        getattr(function, "__qualname__", ""),
+        plain,
+        state,
+        list(items or ()),
+        dict(pairs or ()),
+    ]
 
 
-def _slots(kind: type) -> Sequence[str]:
-    slots = kind.__dict__.get("__slots__", ())
-    names = (slots,) if isinstance(slots, str) else tuple(slots)
-    return [name for name in names if name not in ("__dict__", "__weakref__")]
+def _refusal(value: Any) -> TypeError:
+    return TypeError(
+        f"the default cache key cannot tell one {_type_name(value)!r} from another ({value!r} is in the "
+        "node's input); give CachePolicy a key_func that returns a str or bytes"
+    )

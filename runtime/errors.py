@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runtime.types import Command
 
 __all__ = (
+    "CheckpointNotFoundError",
     "EmptyChannelError",
     "EmptyInputError",
     "ErrorCode",
@@ -60,11 +61,27 @@ def create_error_message(*, message: str, error_code: ErrorCode) -> str:
     return f"{message}\n[{error_code.value}]"
 
 
+def _rebuild(kind: type[BaseException], args: tuple[Any, ...], state: dict[str, Any]) -> BaseException:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class _Picklable:
+    """An exception whose constructor takes other arguments than its message: pickled as it stands."""
+
+    args: tuple[Any, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
 class GraphBubbleUp(Exception):
     """Leaves a node to be handled further out: an interrupt, a command to a parent, a drain."""
 
 
-class GraphDrained(GraphBubbleUp):
+class GraphDrained(_Picklable, GraphBubbleUp):
     """A run ended between two supersteps because `RunControl.request_drain()` was called.
 
     What was done is saved; invoking the thread again with None goes on from there.
@@ -124,11 +141,15 @@ class EmptyInputError(Exception):
     """A run was started with an input that writes to no channel of the graph."""
 
 
+class CheckpointNotFoundError(ValueError):
+    """A checkpoint was named that the thread does not have. Nothing was run or written."""
+
+
 class TaskNotFound(Exception):
     """A task was asked for that the checkpoint does not have."""
 
 
-class UnknownInterruptError(RuntimeError):
+class UnknownInterruptError(_Picklable, RuntimeError):
     """A resume does not fit the interrupts that wait for an answer. Nothing was written.
 
     `reason` is `"not_pending"` (keys in `interrupt_ids` name no waiting interrupt),
@@ -154,7 +175,7 @@ class UnknownInterruptError(RuntimeError):
         self.pending_ids = tuple(pending_ids)
 
 
-class MisalignedResumeError(RuntimeError):
+class MisalignedResumeError(_Picklable, RuntimeError):
     """A node, run again, asks another question than the one that was answered.
 
     The answer was not delivered. `node` is the node, `index` counts its questions from 0,
@@ -185,7 +206,7 @@ class NodeError:
     error: BaseException
 
 
-class NodeCancelledError(Exception):
+class NodeCancelledError(_Picklable, Exception):
     """A node's own code raised `asyncio.CancelledError`: a failure of the node, not of the run."""
 
     def __init__(self, node: str, message: str | None = None) -> None:
@@ -203,7 +224,7 @@ _TIMEOUT_TEXT: dict[str, tuple[str, str]] = {
 }
 
 
-class NodeTimeoutError(Exception):
+class NodeTimeoutError(_Picklable, Exception):
     """A node ran longer than its `TimeoutPolicy` allows.
 
     `kind` tells which limit was hit: `"run"` (one attempt), `"idle"` (no progress), `"step"`
