@@ -1,0 +1,277 @@
+"""The asyncio driver: carries out the loop's effects without holding up the event loop.
+
+The same `match` of effects as the blocking driver, with `await`. A lone task is awaited in place; several
+become asyncio tasks, which are cancelled and awaited before the run ends, whatever ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from runtime._context import TaskContext
+from runtime.pregel import effects as fx
+from runtime.pregel.call import acall
+from runtime.pregel.drive import Event, any_child, drain, without_id
+from runtime.pregel.run import Run
+
+Job = Callable[[], Awaitable[Any]]
+
+
+class Asyncio:
+    """Carries out effects for one run, on the event loop that it was made on."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.loop = asyncio.get_running_loop()
+        self.thread = threading.get_ident()
+        self.inbox: deque[Any] = deque()
+        self.ready = asyncio.Event()
+        self.todo: deque[tuple[TaskContext, Context]] = deque()
+        self.running: set[asyncio.Task[Any]] = set()
+        self.inline: TaskContext | None = None
+        self.chunks: deque[Event] = deque()
+        self.deadline: float | None = None
+        self.halted = False
+        self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
+        self._saving: asyncio.Task[None] | None = None
+        self._saves: deque[Job] = deque()
+        self._error: BaseException | None = None
+        self._perform: dict[type, Callable[[Any], Awaitable[Any]]] = {
+            fx.Put: self._put,
+            fx.PutWrites: self._put_writes,
+            fx.Start: self._start,
+            fx.Load: self._load,
+            fx.History: self._history,
+            fx.HasChildren: self._has_children,
+            fx.Halt: self._halt,
+            fx.Flush: self._flush,
+            fx.CacheGet: self._cache_get,
+            fx.CacheSet: self._cache_set,
+        }
+
+    async def perform(self, effect: Any) -> Any:
+        """Carry out any effect but Receive."""
+        return await self._perform[type(effect)](effect)
+
+    # --- tasks ----------------------------------------------------------------------------------
+
+    def post(self, item: Any) -> None:
+        """Put something into the inbox, from any thread."""
+        self.inbox.append(item)
+        if threading.get_ident() == self.thread:
+            self.ready.set()
+        elif not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.ready.set)
+
+    async def _start(self, effect: fx.Start) -> None:
+        run, contexts = self.run, effect.contexts
+        if run.step_timeout is not None:
+            self.deadline = self.loop.time() + run.step_timeout
+        alone = len(contexts) == 1 and not self.todo and not self.running and self.inline is None
+        if alone and not run.live and run.step_timeout is None and not contexts[0].task.node.spawns:
+            self.inline = contexts[0]
+            return
+        self.halted = False
+        self.todo.extend((context, copy_context()) for context in contexts)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Start as many as may run at once."""
+        limit = self.run.max_concurrency
+        while self.todo and (limit is None or len(self.running) < limit):
+            context, around = self.todo.popleft()
+            self._launch(context, around, None)
+
+    def _launch(self, context: TaskContext, around: Context, done: Any) -> None:
+        task = self.loop.create_task(acall(context, self.run.executor), context=around)
+        self.running.add(task)
+        task.add_done_callback(partial(self._ended, context, done))
+
+    def _ended(self, context: TaskContext, done: Any, task: asyncio.Task[Any]) -> None:
+        self.running.discard(task)
+        result = fx.Result(context, fx.CANCELLED, None) if task.cancelled() else task.result()
+        self.post(result)
+        if done is not None:
+            done(result)
+        if not self.halted:
+            self._fill()
+
+    def spawn(self, context: TaskContext, done: Callable[[fx.Result], None]) -> None:
+        """Run a task that a running task calls, from any thread; `done` is told when it has ended."""
+        self.post(fx.Spawned(context))
+        around = copy_context()
+        if threading.get_ident() == self.thread:
+            self._launch(context, around, done)
+        else:
+            self.loop.call_soon_threadsafe(self._launch, context, around, done)
+
+    async def receive(self) -> list[Any]:
+        """Wait for something to arrive; results are returned, streamed chunks are set aside."""
+        if self.inline is not None:
+            context, self.inline = self.inline, None
+            self.inbox.append(await self._in_place(context))
+        elif not self.inbox:
+            await self._wait()
+        self.ready.clear()
+        results = []
+        while self.inbox:
+            item = self.inbox.popleft()
+            (self.chunks if type(item) is tuple else results).append(item)
+        return results
+
+    async def _in_place(self, context: TaskContext) -> fx.Result:
+        """Await a lone task in a context of its own, so that its variables stay its own."""
+        return await self.loop.create_task(acall(context, self.run.executor), context=copy_context())
+
+    async def _wait(self) -> None:
+        if self.deadline is None:
+            await self.ready.wait()
+            return
+        try:
+            async with asyncio.timeout_at(self.deadline):
+                await self.ready.wait()
+        except TimeoutError:
+            await self.cancel_all()
+            self.inbox.clear()
+            raise TimeoutError(
+                f"a superstep of graph {self.run.name!r} took longer than its step_timeout of "
+                f"{self.run.step_timeout} s; its tasks were cancelled"
+            ) from None
+
+    async def _halt(self, _effect: fx.Halt) -> None:
+        self.halted = True
+        while self.todo:
+            context, _ = self.todo.popleft()
+            self.post(fx.Result(context, fx.CANCELLED, None))
+        for task in self.running:
+            task.cancel()
+
+    async def cancel_all(self) -> None:
+        self.halted = True
+        self.todo.clear()
+        for task in self.running:
+            task.cancel()
+        if self.running:
+            await asyncio.gather(*self.running, return_exceptions=True)
+
+    # --- saver and cache ------------------------------------------------------------------------
+
+    async def _save(self, job: Job) -> None:
+        self._check()
+        if not self._later:
+            await job()
+            return
+        self._saves.append(job)
+        if self._saving is None:
+            self._saving = self.loop.create_task(self._save_all())
+
+    async def _save_all(self) -> None:
+        try:
+            while self._saves:
+                await self._saves.popleft()()
+        except BaseException as error:  # handed to the run, which raises it
+            self._error = error
+            self._saves.clear()
+        finally:
+            self._saving = None
+
+    def _check(self) -> None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    async def _put(self, effect: fx.Put) -> None:
+        saver: Any = self.run.saver
+        common = (effect.config, effect.checkpoint, effect.metadata, effect.new_versions)
+        if hasattr(saver, "aput_step"):
+            await self._save(partial(saver.aput_step, *common, effect.writes))
+        else:
+            await self._save(partial(saver.aput, *common))
+
+    async def _put_writes(self, effect: fx.PutWrites) -> None:
+        saver: Any = self.run.saver
+        await self._save(partial(saver.aput_writes, effect.config, effect.writes, effect.task_id, effect.task_path))
+
+    async def _flush(self, _effect: fx.Flush | None = None) -> None:
+        while self._saving is not None:
+            await asyncio.shield(self._saving)
+        self._check()
+
+    async def _load(self, effect: fx.Load) -> Any:
+        await self._flush()
+        return await self.run.saver.aget_tuple(effect.config)  # type: ignore[union-attr]
+
+    async def _history(self, effect: fx.History) -> list[Any]:
+        await self._flush()
+        saver: Any = self.run.saver
+        options = {"filter": effect.filter, "before": effect.before, "limit": effect.limit}
+        return [saved async for saved in saver.alist(effect.config, **options)]
+
+    async def _has_children(self, effect: fx.HasChildren) -> bool:
+        saver: Any = self.run.saver
+        if hasattr(saver, "ahas_children"):
+            return bool(await saver.ahas_children(effect.saved.config))
+        newer = [saved async for saved in saver.alist(without_id(effect.saved.config))]
+        return any_child(effect.saved, iter(newer))
+
+    async def _cache_get(self, effect: fx.CacheGet) -> Any:
+        return await self.run.cache.aget(list(effect.keys))  # type: ignore[union-attr]
+
+    async def _cache_set(self, effect: fx.CacheSet) -> None:
+        await self.run.cache.aset(dict(effect.entries))  # type: ignore[union-attr]
+
+    async def close(self) -> None:
+        """Leave nothing running: cancel tasks, and let what is being saved be saved."""
+        await self.cancel_all()
+        while self._saving is not None:
+            await asyncio.shield(self._saving)
+
+
+async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
+    """Run a loop to its end, and yield what it streams. Closing or cancelling stops the run cleanly."""
+    driver = run.driver
+    send, answer = program.send, None
+    closing: GeneratorExit | None = None
+    try:
+        while True:
+            try:
+                effect = send(answer)
+            except StopIteration:
+                break
+            send = program.send
+            try:
+                receiving = type(effect) is fx.Receive
+                answer = await (driver.receive() if receiving else driver.perform(effect))
+                while True:
+                    if driver.chunks and closing is None:
+                        for chunk in drain(driver.chunks):
+                            yield chunk
+                    if not receiving or answer:
+                        break
+                    answer = await driver.receive()
+            except GeneratorExit as close:
+                # What runs is cancelled, what has finished is saved, and the loop stops there.
+                closing = close
+                run.cancelled.set()
+                await driver.perform(fx.Halt())
+                while receiving and not answer:
+                    answer = await driver.receive()
+            except BaseException as error:  # the loop, not the driver, decides what failure means
+                if isinstance(error, asyncio.CancelledError):
+                    await driver.cancel_all()
+                send, answer = program.throw, error
+        if closing is None:
+            for chunk in drain(driver.chunks):
+                yield chunk
+    finally:
+        await driver.close()
+    if closing is not None:
+        raise closing

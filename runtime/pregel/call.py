@@ -1,0 +1,244 @@
+"""Run one task: its attempts, its node's bodies and branches, and what came of it.
+
+The order of things is written once, as a generator of operations; `call` and `acall` carry them out,
+blocking or awaiting. Whatever the node does, exactly one `Result` comes out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Generator
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables.config import var_child_runnable_config
+
+from runtime._constants import NO_WRITES
+from runtime._context import TaskContext, enter
+from runtime.errors import GraphBubbleUp, GraphInterrupt, NodeCancelledError, ParentCommand
+from runtime.pregel.body import Body
+from runtime.pregel.deadline import Deadline
+from runtime.pregel.effects import ESCAPED, FAILED, FINISHED, PAUSED, Result
+from runtime.pregel.model import Write
+from runtime.pregel.retry import next_delay
+from runtime.types import Command
+
+
+class Invoke:
+    """Run a body on a value."""
+
+    __slots__ = ("body", "value")
+
+    def __init__(self, body: Body, value: Any) -> None:
+        self.body = body
+        self.value = value
+
+    def perform(self, context: TaskContext) -> Any:
+        if context.deadline is None:
+            return self.body.call(context, self.value)
+        return context.deadline.run(partial(self.body.call, context, self.value))
+
+    async def aperform(self, context: TaskContext, executor: Executor | None) -> Any:
+        if context.deadline is None:
+            return await self.body.acall(context, self.value, executor)
+        return await context.deadline.arun(self.body.acall(context, self.value, executor))
+
+
+class Wait:
+    """Let some seconds pass before the next attempt."""
+
+    __slots__ = ("seconds",)
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def perform(self, _context: TaskContext) -> None:
+        if self.seconds > 0:
+            time.sleep(self.seconds)
+
+    async def aperform(self, _context: TaskContext, _executor: Executor | None) -> None:
+        await asyncio.sleep(self.seconds)
+
+
+class Trace:
+    """Call a method of a callback manager."""
+
+    __slots__ = ("args", "kwargs", "manager", "method")
+
+    def __init__(self, manager: Any, method: str, *args: Any, **kwargs: Any) -> None:
+        self.manager = manager
+        self.method = method
+        self.args = args
+        self.kwargs = kwargs
+
+    def perform(self, _context: TaskContext) -> Any:
+        return getattr(self.manager, self.method)(*self.args, **self.kwargs)
+
+    async def aperform(self, _context: TaskContext, _executor: Executor | None) -> Any:
+        result = getattr(self.manager, self.method)(*self.args, **self.kwargs)
+        return await result if asyncio.iscoroutine(result) else result
+
+
+Operations = Generator["Invoke | Wait | Trace", Any, list[Write]]
+
+
+def attempts(context: TaskContext) -> Operations:
+    """Try the task until it succeeds, pauses, or no retry policy takes its error any more."""
+    policies = context.task.node.retry_policy or context.run.retry_policy
+    began = time.monotonic()
+    context.started = time.time()
+    while True:
+        _set_deadline(context, began)
+        try:
+            return (yield from _attempt(context))
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            delay = next_delay(policies, context.attempt, error) if policies else None
+            if delay is None:
+                raise
+        finally:
+            if context.deadline is not None:
+                context.run.spend(context.task.name, time.monotonic() - context.deadline.start)
+        yield Wait(delay)
+        context.abandoned = False
+        context.begin_attempt()
+
+
+def _set_deadline(context: TaskContext, began: float) -> None:
+    policy = context.task.timeout or context.task.node.timeout
+    if policy is None:
+        return
+    deadline = Deadline(context, policy, began, context.run.spent.get(context.task.name, 0.0))
+    context.deadline = deadline
+    context.progress = deadline.touch if deadline.idle is not None else None
+
+
+def _attempt(context: TaskContext) -> Operations:
+    value = context.input()
+    if context.run.trace is None or context.task.hidden:
+        writes, _ = yield from _work(context, value)
+        return writes
+    task = context.task
+    parent = context.run.trace.get_child(None if task.hidden else f"graph:step:{task.step}")
+    config = context.config
+    manager = yield Trace(
+        context.run.manager_for(config, parent), "on_chain_start", None, value, name=task.name, run_id=None
+    )
+    context.callbacks = manager.get_child()
+    config["callbacks"] = context.callbacks
+    try:
+        writes, result = yield from _work(context, value)
+    except Exception as error:
+        yield Trace(manager, "on_chain_error", error)
+        raise
+    yield Trace(manager, "on_chain_end", result)
+    return writes
+
+
+def _work(context: TaskContext, value: Any) -> Generator[Any, Any, tuple[list[Write], Any]]:
+    """The node's bodies in a row, then its writes, then its conditional edges."""
+    node = context.task.node
+    try:
+        for body in node.bodies:
+            value = yield Invoke(body, value)
+    except ParentCommand as bubble:
+        value = _addressed(context, bubble)
+    if context.paused is not None:
+        raise context.paused  # a node cannot swallow its own pause
+    writes = node.outputs(value) if node.outputs is not None else []
+    for branch in node.branches:
+        seen = context.view(branch.reads, writes)
+        if branch.mapper is not None:
+            seen = branch.mapper(seen)
+        answer = yield Invoke(branch.router, seen)
+        writes.extend(branch.route(answer))
+        if context.paused is not None:
+            raise context.paused
+    return writes or [(NO_WRITES, None)], value
+
+
+def _addressed(context: TaskContext, bubble: ParentCommand) -> Command[Any]:
+    """A command that a graph inside this task sent out: it is for us, as one of our own."""
+    command = bubble.args[0]
+    return Command(update=command.update, goto=command.goto, resume=command.resume)
+
+
+def _enter(context: TaskContext) -> None:
+    enter(context)
+    var_child_runnable_config.set(context.config)
+
+
+def call(context: TaskContext) -> Result:
+    """Run a task on the calling thread, in a context of its own (see `contextvars`)."""
+    try:
+        _enter(context)
+        program = attempts(context)
+        operation = next(program)
+        while True:
+            try:
+                answer = operation.perform(context)
+            except BaseException as error:  # the program decides what failure means
+                operation = program.throw(error)
+            else:
+                operation = program.send(answer)
+    except StopIteration as stop:
+        return Result(context, FINISHED, stop.value)
+    except BaseException as error:  # carried as a value; the loop decides when to raise it
+        return outcome_of(context, error)
+
+
+async def acall(context: TaskContext, executor: Executor | None) -> Result:
+    """Run a task in the calling coroutine. Cancellation from outside passes through."""
+    try:
+        _enter(context)
+        program = attempts(context)
+        operation = next(program)
+        while True:
+            try:
+                answer = await operation.aperform(context, executor)
+            except asyncio.CancelledError as error:
+                if cancelled_from_outside():
+                    raise
+                operation = program.throw(_as_failure(context, error))
+            except BaseException as error:  # the program decides what failure means
+                operation = program.throw(error)
+            else:
+                operation = program.send(answer)
+    except StopIteration as stop:
+        return Result(context, FINISHED, stop.value)
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # carried as a value; the loop decides when to raise it
+        return outcome_of(context, error)
+
+
+def cancelled_from_outside() -> bool:
+    """Whether somebody asked the running asyncio task to stop."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _as_failure(context: TaskContext, error: BaseException) -> BaseException:
+    failure = NodeCancelledError(context.task.name)
+    failure.__cause__ = error
+    return failure
+
+
+def outcome_of(context: TaskContext, error: BaseException) -> Result:
+    """The result that an exception stands for."""
+    if isinstance(error, GraphInterrupt):
+        return Result(context, PAUSED, tuple(error.args[0]) if error.args else ())
+    if isinstance(error, ParentCommand):
+        return Result(context, ESCAPED, error)
+    if isinstance(error, asyncio.CancelledError):
+        error = _as_failure(context, error)
+    if isinstance(error, Exception):
+        task = context.task
+        error.add_note(f"in node {task.name!r}, superstep {task.step}, task {task.id}")
+    return Result(context, FAILED, error)
+
+
+__all__ = ("acall", "attempts", "call", "outcome_of")

@@ -1,0 +1,308 @@
+"""The blocking driver: carries out the loop's effects with threads.
+
+It knows no policy. A lone task runs on the calling thread; several are drawn from one list by as many
+threads as the run allows; whatever nodes stream arrives in the same inbox as their results.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextvars import Context, copy_context
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from runtime._context import TaskContext
+from runtime.pregel import effects as fx
+from runtime.pregel.call import call
+from runtime.pregel.run import Run
+from runtime.pregel.workers import WORKERS
+
+DEFAULT_CONCURRENCY = 32
+"""Tasks of one superstep that run at once when the config does not say `max_concurrency`."""
+
+Event = tuple[tuple[str, ...], str, Any]
+
+
+class Behind:
+    """Saves in the background, in order, on one thread; errors come out at the next call."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self._error: BaseException | None = None
+        self._busy = 0
+        self._changed = threading.Condition()
+        WORKERS.submit(self._work)
+
+    def put(self, job: Callable[[], Any]) -> None:
+        """Queue a save."""
+        self.check()
+        with self._changed:
+            self._busy += 1
+        self._jobs.put(job)
+
+    def check(self) -> None:
+        """Raise what went wrong since the last call."""
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    def flush(self) -> None:
+        """Wait until everything queued was saved."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._busy == 0)
+        self.check()
+
+    def close(self) -> None:
+        """Let the thread go, when it has done what is queued."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            if self._error is None:
+                try:
+                    job()
+                except BaseException as error:  # handed to the run, which raises it
+                    self._error = error
+            with self._changed:
+                self._busy -= 1
+                self._changed.notify_all()
+
+
+class Blocking:
+    """Carries out effects for one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.inbox: SimpleQueue[Any] = SimpleQueue()
+        self.todo: deque[tuple[TaskContext, Context]] = deque()
+        self.inline: TaskContext | None = None
+        self.chunks: deque[Event] = deque()
+        self.results: list[Any] = []
+        self.deadline: float | None = None
+        self._behind: Behind | None = None
+        self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
+        self._perform: dict[type, Callable[[Any], Any]] = {
+            fx.Put: self._put,
+            fx.PutWrites: self._put_writes,
+            fx.Start: self._start,
+            fx.Load: self._load,
+            fx.History: self._history,
+            fx.HasChildren: self._has_children,
+            fx.Halt: self._halt,
+            fx.Flush: self._flush,
+            fx.CacheGet: self._cache_get,
+            fx.CacheSet: self._cache_set,
+        }
+
+    def perform(self, effect: Any) -> Any:
+        """Carry out any effect but Receive."""
+        return self._perform[type(effect)](effect)
+
+    # --- tasks ----------------------------------------------------------------------------------
+
+    def _start(self, effect: fx.Start) -> None:
+        run, contexts = self.run, effect.contexts
+        if run.step_timeout is not None:
+            self.deadline = time.monotonic() + run.step_timeout
+        alone = len(contexts) == 1 and not self.todo and self.inline is None
+        if alone and not run.live and run.step_timeout is None and not contexts[0].task.node.spawns:
+            self.inline = contexts[0]
+            return
+        self.todo.extend((context, copy_context()) for context in contexts)
+        for _ in range(min(len(contexts), run.max_concurrency or DEFAULT_CONCURRENCY)):
+            self.submit(self._draw)
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Run a job on a thread of the run's executor."""
+        if self.run.executor is None:
+            WORKERS.submit(job)
+        else:
+            self.run.executor.submit(job)
+
+    def _draw(self) -> None:
+        while True:
+            try:
+                context, around = self.todo.popleft()
+            except IndexError:
+                return
+            self.inbox.put(around.run(call, context))
+
+    def spawn(self, context: TaskContext, done: Callable[[fx.Result], None]) -> None:
+        """Run a task that a running task calls; `done` is told, on whatever thread, when it has ended."""
+        around = copy_context()
+        self.inbox.put(fx.Spawned(context))
+
+        def job() -> None:
+            result = around.run(call, context)
+            self.inbox.put(result)
+            done(result)
+
+        self.submit(job)
+
+    def receive(self) -> list[Any]:
+        """Wait for something to arrive; results are returned, streamed chunks are set aside."""
+        if self.inline is not None:
+            context, self.inline = self.inline, None
+            result = copy_context().run(call, context)
+            return [result, *self._arrived()]
+        self._take(self._next())
+        return self._arrived()
+
+    def _next(self) -> Any:
+        if self.deadline is None:
+            return self.inbox.get()
+        try:
+            return self.inbox.get(timeout=max(0.0, self.deadline - time.monotonic()))
+        except Empty:
+            self.todo.clear()
+            raise TimeoutError(
+                f"a superstep of graph {self.run.name!r} took longer than its step_timeout of "
+                f"{self.run.step_timeout} s; what its nodes still do is dropped"
+            ) from None
+
+    def _take(self, item: Any) -> None:
+        (self.chunks if type(item) is tuple else self.results).append(item)
+
+    def _arrived(self) -> list[Any]:
+        while True:
+            try:
+                self._take(self.inbox.get_nowait())
+            except Empty:
+                found, self.results = self.results, []
+                return found
+
+    def _halt(self, _effect: fx.Halt) -> None:
+        while self.todo:
+            try:
+                context, _ = self.todo.popleft()
+            except IndexError:
+                return
+            self.inbox.put(fx.Result(context, fx.CANCELLED, None))
+
+    # --- saver and cache ------------------------------------------------------------------------
+
+    def _save(self, job: Callable[[], Any]) -> None:
+        if not self._later:
+            job()
+            return
+        if self._behind is None:
+            self._behind = Behind()
+        self._behind.put(job)
+
+    def _put(self, effect: fx.Put) -> None:
+        saver: Any = self.run.saver
+        if hasattr(saver, "put_step"):
+            self._save(
+                lambda: saver.put_step(
+                    effect.config, effect.checkpoint, effect.metadata, effect.new_versions, effect.writes
+                )
+            )
+        else:
+            self._save(lambda: saver.put(effect.config, effect.checkpoint, effect.metadata, effect.new_versions))
+
+    def _put_writes(self, effect: fx.PutWrites) -> None:
+        saver: Any = self.run.saver
+        self._save(lambda: saver.put_writes(effect.config, effect.writes, effect.task_id, effect.task_path))
+
+    def _flush(self, _effect: fx.Flush | None = None) -> None:
+        if self._behind is not None:
+            self._behind.flush()
+
+    def _load(self, effect: fx.Load) -> Any:
+        self._flush()
+        return self.run.saver.get_tuple(effect.config)  # type: ignore[union-attr]
+
+    def _history(self, effect: fx.History) -> list[Any]:
+        self._flush()
+        saver: Any = self.run.saver
+        options = {"filter": effect.filter, "before": effect.before, "limit": effect.limit}
+        return list(saver.list(effect.config, **options))
+
+    def _has_children(self, effect: fx.HasChildren) -> bool:
+        saver: Any = self.run.saver
+        if hasattr(saver, "has_children"):
+            return bool(saver.has_children(effect.saved.config))
+        return any_child(effect.saved, saver.list(without_id(effect.saved.config)))
+
+    def _cache_get(self, effect: fx.CacheGet) -> Any:
+        return self.run.cache.get(list(effect.keys))  # type: ignore[union-attr]
+
+    def _cache_set(self, effect: fx.CacheSet) -> None:
+        self.run.cache.set(dict(effect.entries))  # type: ignore[union-attr]
+
+    def close(self) -> None:
+        """Give back what the run held."""
+        if self._behind is not None:
+            self._behind.close()
+            self._behind = None
+
+
+def without_id(config: Any) -> Any:
+    """The config of a thread and namespace, naming no checkpoint."""
+    return {"configurable": {k: v for k, v in config["configurable"].items() if k != "checkpoint_id"}}
+
+
+def any_child(saved: Any, newer: Iterator[Any]) -> bool:
+    """Whether a checkpoint has a child, looking only at what is newer than it."""
+    mine = saved.checkpoint["id"]
+    for other in newer:
+        if other.checkpoint["id"] == mine:
+            return False
+        parent = other.parent_config
+        if parent is not None and parent["configurable"].get("checkpoint_id") == mine:
+            return True
+    return False
+
+
+def drive(run: Run, program: Any) -> Iterator[Event]:
+    """Run a loop to its end, and yield what it streams. Closing the iterator stops the run cleanly."""
+    driver = run.driver
+    send, answer = program.send, None
+    closing: BaseException | None = None
+    try:
+        while True:
+            try:
+                effect = send(answer)
+            except StopIteration:
+                break
+            send = program.send
+            try:
+                answer = driver.receive() if type(effect) is fx.Receive else driver.perform(effect)
+                if driver.chunks and closing is None:
+                    yield from drain(driver.chunks)
+                while type(effect) is fx.Receive and not answer:
+                    answer = driver.receive()
+                    if driver.chunks and closing is None:
+                        yield from drain(driver.chunks)
+            except GeneratorExit as close:
+                # Nothing more is started; what runs ends and is saved, and the loop stops there.
+                closing = close
+                run.cancelled.set()
+                driver.perform(fx.Halt())
+                if type(effect) is fx.Receive and not answer:
+                    answer = _wait(driver)
+            except BaseException as error:  # the loop, not the driver, decides what failure means
+                send, answer = program.throw, error
+        if closing is None:
+            yield from drain(driver.chunks)
+    finally:
+        driver.close()
+    if closing is not None:
+        raise closing
+
+
+def _wait(driver: Blocking) -> list[Any]:
+    while not (answer := driver.receive()):
+        pass
+    return answer
+
+
+def drain(chunks: deque[Event]) -> Iterator[Event]:
+    """Yield and forget what has gathered."""
+    while chunks:
+        yield chunks.popleft()

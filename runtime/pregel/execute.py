@@ -1,0 +1,253 @@
+"""EXECUTE: run a superstep's tasks, and save each one's result as it ends.
+
+Rule 1: nothing is performed here. Tasks are started, results received and writes saved by whoever
+        carries out the effects.
+Rule 2: a task whose result was saved before is not run again.
+Rule 3: failures and interrupts are values. Siblings that are running finish and are saved; after a
+        failure nothing more is started. Who raises, and when, is decided further out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from runtime._constants import ERROR, ERROR_SOURCE_NODE, INTERRUPT, PULL
+from runtime._context import TaskContext
+from runtime.errors import NodeError
+from runtime.pregel import events
+from runtime.pregel.cached import cache_entry, cache_key
+from runtime.pregel.effects import (
+    CANCELLED,
+    ESCAPED,
+    FAILED,
+    FINISHED,
+    PAUSED,
+    CacheGet,
+    CacheSet,
+    Effect,
+    Halt,
+    PutWrites,
+    Receive,
+    Result,
+    Spawned,
+    Start,
+)
+from runtime.pregel.frame import Frame
+from runtime.pregel.model import Write
+from runtime.pregel.questions import ASKED, questions_id, read_record
+from runtime.pregel.run import Run
+from runtime.pregel.task import Task, path_text
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a superstep's tasks.
+
+    `unsaved` holds finished tasks whose writes are to be saved together with the checkpoint.
+    """
+
+    failed: list[tuple[Task, BaseException]] = field(default_factory=list)
+    paused: list[tuple[Task, tuple[Any, ...]]] = field(default_factory=list)
+    escaped: BaseException | None = None
+    unsaved: list[Task] = field(default_factory=list)
+    interrupted: bool = False
+    cancelled: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every task has a result, so that the superstep can be folded."""
+        stopped = self.paused or self.interrupted or self.cancelled or self.escaped is not None
+        return not self.failed and not stopped
+
+
+def restore(frame: Frame, tasks: list[Task]) -> None:
+    """Give tasks the results that were saved for them, and take up error handling where it stood."""
+    if not frame.pending:
+        return
+    records = read_record(frame.pending)
+    for task in list(tasks):
+        record = records.get(task.id)
+        if record is None:
+            continue
+        if record.finished:
+            task.writes = list(record.writes)
+        elif record.source_node is not None and task.node.error_handler is not None:
+            task.writes = [(ERROR, record.error)]
+            handler = handler_task(frame, task, record.error)
+            saved = records.get(handler.id)
+            if saved is not None and saved.finished:
+                handler.writes = list(saved.writes)
+            tasks.append(handler)
+
+
+def handler_task(frame: Frame, failed: Task, error: Any) -> Task:
+    """The task of a node's error handler: same superstep, same input, told what went wrong."""
+    name = failed.node.error_handler
+    assert name is not None
+    node = frame.topology.nodes[name]
+    task = Task(
+        node,
+        name,
+        (PULL, name, path_text(failed.path)),
+        (),
+        ns=failed.ns,
+        checkpoint_id=failed.checkpoint_id,
+        step=failed.step,
+        given=failed.given,
+    )
+    task.source = failed
+    task.error = error if isinstance(error, BaseException) else RuntimeError(str(error))
+    return task
+
+
+def execute(run: Run, frame: Frame, tasks: list[Task]) -> Generator[Effect, Any, Outcome]:
+    """Run what has no result yet, and answer with what came of it."""
+    outcome = Outcome()
+    yield from _from_cache(run, frame, tasks)
+    todo = [task for task in tasks if not task.writes]
+    if not todo:
+        return outcome
+    yield Start([_context(run, frame, task) for task in todo])
+    superstep = _Superstep(run, frame, tasks, outcome, len(todo))
+    while superstep.waiting:
+        arrived = yield Receive()
+        for item in arrived:
+            yield from superstep.take(item)
+    return outcome
+
+
+def _context(run: Run, frame: Frame, task: Task) -> TaskContext:
+    context = TaskContext(run, frame, task)
+    if task.source is not None:
+        context.node_error = NodeError(node=task.source.name, error=task.error or RuntimeError("unknown error"))
+    return context
+
+
+def _from_cache(run: Run, frame: Frame, tasks: Sequence[Task]) -> Generator[Effect, Any, None]:
+    """Fill in results that the cache knows, and tell the stream that they were not run."""
+    if run.cache is None:
+        return
+    keys = {}
+    for task in tasks:
+        if not task.writes:
+            key = cache_key(run, frame, task)
+            if key is not None:
+                keys[key] = task
+    if not keys:
+        return
+    found = yield CacheGet(tuple(keys))
+    for key, writes in found.items():
+        task = keys[key]
+        task.writes = [(channel, value) for channel, value in writes]
+        events.task_updates(run, task, cached=True)
+
+
+class _Superstep:
+    """Takes results one by one, in order of arrival."""
+
+    __slots__ = ("frame", "halted", "outcome", "run", "tasks", "waiting")
+
+    def __init__(self, run: Run, frame: Frame, tasks: list[Task], outcome: Outcome, waiting: int) -> None:
+        self.run = run
+        self.frame = frame
+        self.tasks = tasks
+        self.outcome = outcome
+        self.waiting = waiting
+        self.halted = False
+
+    def take(self, item: Result | Spawned) -> Generator[Effect, Any, None]:
+        if isinstance(item, Spawned):
+            self.waiting += 1
+            events.task_started(self.run, item.context.task, item.context)
+            return
+        self.waiting -= 1
+        kind = item.kind
+        if kind == FINISHED:
+            yield from self._finished(item)
+        elif kind == PAUSED:
+            yield from self._paused(item)
+        elif kind == FAILED:
+            yield from self._failed(item)
+        elif kind == ESCAPED:
+            self.outcome.escaped = self.outcome.escaped or item.value
+            yield from self._halt()
+        elif kind == CANCELLED:
+            self.outcome.cancelled = True
+
+    def _finished(self, item: Result) -> Generator[Effect, Any, None]:
+        run, task = self.run, item.context.task
+        task.writes = item.value
+        if run.saves_at_once and not self.waiting and not task.is_call and self.outcome.complete:
+            self.outcome.unsaved.append(task)
+            if item.context.control:
+                yield from self.save(task, item.context.control)
+        elif run.saver is not None:
+            yield from self.save(task, [*item.context.control, *task.writes])
+        if run.modes:
+            events.task_updates(run, task)
+            events.task_result(run, task)
+        if run.cache is not None:
+            entry = cache_entry(run, self.frame, task)
+            if entry is not None:
+                yield CacheSet(entry)
+
+    def _paused(self, item: Result) -> Generator[Effect, Any, None]:
+        context, interrupts = item.context, item.value
+        task = context.task
+        task.interrupts = interrupts
+        if not task.is_call:  # whoever called it pauses on the same question
+            self.outcome.paused.append((task, interrupts))
+        if not interrupts:
+            self.outcome.interrupted = True
+            return
+        yield from self.save(task, [(INTERRUPT, interrupts), *context.control])
+        if context.questions:
+            yield from self._record_questions(context)
+        if self.run.modes and not task.is_call:
+            events.task_interrupted(self.run, self.frame, task)
+
+    def _record_questions(self, context: TaskContext) -> Generator[Effect, Any, None]:
+        task = context.task
+        yield from self._put(questions_id(task.id), task.path, [(ASKED, list(context.questions))])
+
+    def _failed(self, item: Result) -> Generator[Effect, Any, None]:
+        context, error = item.context, item.value
+        task = context.task
+        task.error = error
+        if task.node.error_handler is not None and isinstance(error, Exception):
+            yield from self.save(task, [(ERROR, error), (ERROR_SOURCE_NODE, task.name), *context.control])
+            task.writes = [(ERROR, error)]
+            events.task_failed(self.run, task)
+            handler = handler_task(self.frame, task, error)
+            self.tasks.append(handler)
+            self.waiting += 1
+            handler_context = _context(self.run, self.frame, handler)
+            events.task_started(self.run, handler, handler_context)
+            yield Start([handler_context])
+            return
+        events.task_failed(self.run, task)
+        if not task.is_call:
+            self.outcome.failed.append((task, error))
+            yield from self._halt()
+        yield from self.save(task, [(ERROR, error), *context.control])
+
+    def _halt(self) -> Generator[Effect, Any, None]:
+        if not self.halted and self.waiting:
+            self.halted = True
+            yield Halt()
+
+    def save(self, task: Task, writes: Iterable[Write]) -> Generator[Effect, Any, None]:
+        """Save writes of a task on the checkpoint that it started from."""
+        yield from self._put(task.id, task.path, list(writes))
+
+    def _put(self, task_id: str, path: Any, writes: list[Write]) -> Generator[Effect, Any, None]:
+        run, frame = self.run, self.frame
+        if run.saver is None or frame.config is None:
+            return
+        frame.pending.extend((task_id, channel, value) for channel, value in writes)
+        if run.saves:
+            yield PutWrites(frame.config, writes, task_id, path_text(path))
+        else:
+            run.exit_writes.extend((task_id, channel, value) for channel, value in writes)

@@ -1,0 +1,177 @@
+"""Questions that tasks ask, and the answers that come back for them.
+
+Rules:
+1. Every question has an id of its own: a function of the task's namespace and of how many answers the
+   task had when it asked.
+2. An answer goes to the question that it was given to, and to no other: delivery is by id, and a
+   re-run whose k-th question differs from the one that was answered is refused.
+3. Questions are recorded as digests under a task id of their own, so that the record of the task
+   itself stays what every reader of checkpoints knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from langgraph.checkpoint.base import PendingWrite
+from pydantic import TypeAdapter
+from xxhash import xxh3_128_hexdigest
+
+from runtime._constants import ERROR, ERROR_SOURCE_NODE, INTERRUPT, NULL_TASK_ID, RESUME
+from runtime.errors import MisalignedResumeError, UnknownInterruptError, mark_invalid_resume
+from runtime.pregel.task import uuid_shaped
+from runtime.types import Interrupt, interrupt_id
+
+if TYPE_CHECKING:
+    from runtime._context import TaskContext
+
+ASKED = "__asked__"
+"""Channel of the record of what a task has asked, one digest a question."""
+
+CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, "__scheduled__"})
+"""Writes that say something about a task without being its result."""
+
+
+def questions_id(task_id: str) -> str:
+    """The task id under which the questions of a task are recorded."""
+    return uuid_shaped("asked", task_id)
+
+
+class Question:
+    """One call of `interrupt()`."""
+
+    __slots__ = ("adapter", "context", "id", "index", "schema", "value")
+
+    def __init__(self, context: TaskContext, value: Any, index: int, schema: Any) -> None:
+        self.context = context
+        self.value = value
+        self.index = index
+        self.schema = schema
+        self.adapter: TypeAdapter[Any] | None = None
+        if schema is not None and not isinstance(schema, Mapping):
+            self.adapter = TypeAdapter(schema)
+        self.id = interrupt_id(context.task.checkpoint_ns, index)
+
+    def interrupt(self) -> Interrupt[Any]:
+        """What the caller is shown."""
+        schema = self.adapter.json_schema() if self.adapter is not None else self.schema
+        return Interrupt(value=self.value, id=self.id, response_schema=schema)
+
+    def digest(self) -> str:
+        """Stands for the question's content, by value and not by identity."""
+        saver = self.context.run.saver
+        if saver is None:
+            return xxh3_128_hexdigest(repr(self.value))
+        kind, data = saver.serde.dumps_typed(self.value)
+        return xxh3_128_hexdigest(kind.encode() + data)
+
+    def check(self, recorded: Sequence[str]) -> None:
+        """Refuse an answer that was given to another question than this one."""
+        if self.index < len(recorded) and recorded[self.index] != self.digest():
+            raise MisalignedResumeError(self.context.task.name, self.index, self._answered(), self.value)
+
+    def _answered(self) -> Any:
+        for interrupt in self.context.pending_interrupts():
+            if interrupt.id == self.id:
+                return interrupt.value
+        return "another question"
+
+    def validate(self, answer: Any) -> Any:
+        """The answer in the form that the question asked for."""
+        if self.adapter is None:
+            return answer
+        try:
+            return self.adapter.validate_python(answer)
+        except Exception as error:
+            mark_invalid_resume(error)
+            raise
+
+
+class TaskRecord:
+    """What the saved writes of a checkpoint say about one task."""
+
+    __slots__ = ("answers", "error", "interrupts", "source_node", "writes")
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[str, Any]] = []
+        self.interrupts: tuple[Interrupt[Any], ...] = ()
+        self.answers: list[Any] = []
+        self.error: Any = None
+        self.source_node: str | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the task has a result."""
+        return bool(self.writes)
+
+    def open(self, ns: str) -> tuple[Interrupt[Any], ...]:
+        """The questions still without an answer, `ns` being the task's own namespace."""
+        if self.finished:
+            return ()
+        answered = {interrupt_id(ns, index) for index in range(len(self.answers))}
+        return tuple(i for i in self.interrupts if i.id not in answered)
+
+
+def read_record(pending: Iterable[PendingWrite]) -> dict[str, TaskRecord]:
+    """Saved writes by task id; input to the superstep itself (the null task) left out."""
+    records: dict[str, TaskRecord] = {}
+    for task_id, channel, value in pending:
+        if task_id == NULL_TASK_ID or channel == ASKED:
+            continue
+        record = records.setdefault(task_id, TaskRecord())
+        if channel == INTERRUPT:
+            found = tuple(value) if isinstance(value, list | tuple) else (value,)
+            record.interrupts = (*record.interrupts, *found)
+        elif channel == RESUME:
+            record.answers = list(value) if isinstance(value, list) else [value]
+        elif channel == ERROR:
+            record.error = value
+        elif channel == ERROR_SOURCE_NODE:
+            record.source_node = value
+        elif channel not in CONTROL_WRITES:
+            record.writes.append((channel, value))
+    return records
+
+
+def looks_like_id(key: Any) -> bool:
+    """Whether a key has the form of an interrupt id: 32 hexadecimal digits."""
+    return isinstance(key, str) and len(key) == 32 and all(c in "0123456789abcdef" for c in key)
+
+
+def match_answers(resume: Any, pending: Sequence[str], issued: Iterable[str]) -> dict[str, Any]:
+    """Which question each answer is for.
+
+    A dict is a map from question to answer only if all its keys are pending; a key that this thread
+    issued earlier is refused by name; any other value, dicts included, is one plain answer.
+
+    Args:
+        resume: What the caller passed to `Command(resume=...)`.
+        pending: Ids of the questions that wait for an answer.
+        issued: Ids of questions asked on this thread before; read only if a key looks like one.
+
+    Raises:
+        UnknownInterruptError: an old id, or one plain answer for several questions.
+    """
+    if isinstance(resume, dict) and resume:
+        if all(key in pending for key in resume):
+            return dict(resume)
+        suspects = [key for key in resume if looks_like_id(key) and key not in pending]
+        stale = sorted(set(suspects).intersection(issued)) if suspects else []
+        if stale or any(key in pending for key in resume):
+            unknown = stale or [str(key) for key in resume if key not in pending]
+            raise UnknownInterruptError(
+                f"no open question has the id {unknown[0]}: it was answered, or belongs to another run; "
+                f"open questions: {', '.join(pending) or 'none'}",
+                reason="not_pending",
+                interrupt_ids=unknown,
+                pending_ids=sorted(pending),
+            )
+    if len(pending) > 1:
+        raise UnknownInterruptError(
+            f"there are {len(pending)} open questions, and one answer cannot tell which it is for; "
+            f"pass a dict of interrupt id to answer, with ids from {', '.join(sorted(pending))}",
+            reason="ambiguous",
+            pending_ids=sorted(pending),
+        )
+    return {pending[0]: resume} if pending else {}

@@ -1,0 +1,122 @@
+"""Frames into checkpoints: what is saved, and when.
+
+With a saver that offers `put_step`, only what a superstep changed is handed over; any other saver is
+given the whole state, which is what its protocol asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import Checkpoint
+
+from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS
+from runtime._typing import MISSING
+from runtime.checkpoint.ids import next_checkpoint_id
+from runtime.pregel.effects import Effect, Put, PutWrites
+from runtime.pregel.frame import Frame
+from runtime.pregel.run import Run
+from runtime.pregel.task import Task, path_text
+
+CHECKPOINT_VERSION = 4
+
+
+def checkpoint_of(frame: Frame, only: Sequence[str] | None = None) -> Checkpoint:
+    """The frame's state as a checkpoint; with `only`, the values of those channels alone."""
+    values = {}
+    for name in frame.channels if only is None else only:
+        channel = frame.channels.get(name)
+        if channel is None or name not in frame.versions:
+            continue
+        value = channel.checkpoint()
+        if value is not MISSING:
+            values[name] = value
+    whole = only is None
+    return {
+        "v": CHECKPOINT_VERSION,
+        "id": frame.checkpoint_id,
+        "ts": datetime.now(UTC).isoformat(),
+        "channel_values": values,
+        "channel_versions": dict(frame.versions) if whole else frame.versions,
+        "versions_seen": {n: dict(s) for n, s in frame.seen.items()} if whole else frame.seen,
+        "updated_channels": sorted(frame.updated) if frame.updated is not None else None,
+    }
+
+
+def advance_id(run: Run, frame: Frame, newest: str | None = None) -> None:
+    """Move the frame to a checkpoint id of its own, after everything that came before it."""
+    before = [known for known in (frame.checkpoint_id, newest) if known]
+    if run.parent is not None and run.parent.frame.checkpoint_id:
+        before.append(run.parent.frame.checkpoint_id)
+    frame.checkpoint_id = next_checkpoint_id(max(before, default=None), frame.step)
+
+
+def commit(
+    run: Run,
+    frame: Frame,
+    source: str,
+    changed: dict[str, Any] | None = None,
+    unsaved: Sequence[Task] = (),
+    newest: str | None = None,
+) -> Generator[Effect, Any, None]:
+    """Make the frame's position a checkpoint of the thread, and go on to the next step.
+
+    Args:
+        run: The run.
+        frame: The frame, already advanced.
+        source: What made the checkpoint: `input`, `loop`, `update` or `fork`.
+        changed: Versions of the channels that this step changed; None for all.
+        unsaved: Tasks whose writes are to be saved along with the checkpoint.
+        newest: An id on the thread that the new one has to come after.
+    """
+    came_from = frame.config
+    advance_id(run, frame, newest)
+    frame.metadata = {"source": source, "step": frame.step, "parents": dict(run.checkpoint_map)}
+    if run.saver is None:
+        frame.step += 1
+        return
+    before = came_from if came_from is not None else run.at(None)
+    if run.saves:
+        yield _put(run, frame, before, changed, unsaved)
+        frame.parent_config = came_from
+    elif frame.parent_config is None:
+        frame.parent_config = came_from
+    frame.config = run.at(frame.checkpoint_id)
+    frame.step += 1
+
+
+def _put(
+    run: Run,
+    frame: Frame,
+    before: RunnableConfig,
+    changed: dict[str, Any] | None,
+    unsaved: Sequence[Task],
+) -> Put:
+    partial = hasattr(run.saver, "put_step") and changed is not None
+    writes = [(task.id, path_text(task.path), task.writes) for task in unsaved]
+    return Put(
+        addressed(run, before),
+        checkpoint_of(frame, tuple(changed) if partial and changed is not None else None),
+        {**frame.metadata},
+        dict(frame.versions) if changed is None else dict(changed),
+        writes,
+    )
+
+
+def addressed(run: Run, config: RunnableConfig) -> RunnableConfig:
+    """The caller's config with a checkpoint's place in it, as savers take it."""
+    conf = config.get(CONF, {})
+    kept = {**run.saver_keys(), CONFIG_KEY_CHECKPOINT_NS: run.ns}
+    if conf.get(CONFIG_KEY_CHECKPOINT_ID):
+        kept[CONFIG_KEY_CHECKPOINT_ID] = conf[CONFIG_KEY_CHECKPOINT_ID]
+    return {CONF: kept, "metadata": dict(run.metadata)}
+
+
+def save_tasks(frame: Frame, tasks: Sequence[Task]) -> Generator[Effect, Any, None]:
+    """Save writes that were waiting for a checkpoint that will not be made."""
+    for task in tasks:
+        if frame.config is not None:
+            yield PutWrites(frame.config, list(task.writes), task.id, path_text(task.path))

@@ -1,0 +1,368 @@
+"""Where a run begins: which checkpoint it goes on from, whose answers it brings, what its input is.
+
+Rules:
+1. A checkpoint that the caller names must exist on the thread; a wrong id is refused, never a blank state.
+2. Going on from a checkpoint that already has a child, or replaying one, starts a branch of its own with a
+   `fork` checkpoint, so that nothing recorded is ever changed or mixed.
+3. A replay reuses no saved result and no saved answer; a plain resume reuses all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.checkpoint.base import CheckpointTuple
+
+from runtime._constants import CONF, INPUT, INTERRUPT, NULL_TASK_ID, RESUME, TASKS
+from runtime.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
+from runtime.pregel import events
+from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
+from runtime.pregel.frame import Frame
+from runtime.pregel.model import PregelNode, Write
+from runtime.pregel.plan import plan
+from runtime.pregel.questions import TaskRecord, match_answers, read_record
+from runtime.pregel.record import commit
+from runtime.pregel.run import Origin, Run
+from runtime.pregel.task import Task, path_text
+from runtime.pregel.update import update
+from runtime.types import Command, Send, interrupt_id
+
+_NOBODY = PregelNode(triggers=(), channels=())
+
+FRESH = -2
+"""The step of a thread without a checkpoint."""
+
+
+@dataclass(slots=True)
+class Beginning:
+    """What was found at the start of a run.
+
+    `forking` says that a `fork` checkpoint comes first; `carried` are writes for the new branch.
+    """
+
+    frame: Frame
+    saved: CheckpointTuple | None
+    command: Command[Any] | None
+    addressed: bool
+    has_children: bool
+    forking: bool = False
+    carried: list[Write] = field(default_factory=list)
+
+
+def begin(run: Run) -> Generator[Effect, Any, Frame]:
+    """Load, take in the input or the command, and leave the frame ready to plan from.
+
+    Raises:
+        CheckpointNotFoundError: the config names a checkpoint that the thread does not have.
+        UnknownInterruptError: an answer fits no open question, or more than one.
+        EmptyInputError: there is nothing to go on from, and no input.
+    """
+    found = yield from _find(run)
+    frame = found.frame
+    run.stop = frame.step + run.recursion_limit + 1
+    if _continues(run, found):
+        yield from _continue(run, found)
+    else:
+        yield from _take_input(run, found)
+    return frame
+
+
+def _find(run: Run) -> Generator[Effect, Any, Beginning]:
+    command = run.input if isinstance(run.input, Command) else None
+    saved: CheckpointTuple | None = None
+    addressed = run.checkpoint_id is not None or run.origin is not None
+    if run.saver is not None:
+        saved = yield from _load(run)
+    frame = Frame.load(run.topology, saved)
+    if run.origin is not None:
+        frame.config = None  # it continues in this run's own namespace, where nothing was saved yet
+    has_children = False
+    if saved is not None and addressed and run.origin is None:
+        has_children = yield HasChildren(saved)
+    return Beginning(frame, saved, command, addressed, has_children)
+
+
+def _load(run: Run) -> Generator[Effect, Any, CheckpointTuple | None]:
+    if run.origin is not None:
+        return (yield from _load_origin(run, run.origin))
+    if run.bound is not None and not run.root and run.checkpoint_id is None:
+        older = yield History(run.at(None), before=run.at(run.bound), limit=1)
+        return older[0] if older else None
+    saved = yield Load(run.at(run.checkpoint_id))
+    if saved is None and run.checkpoint_id is not None:
+        raise CheckpointNotFoundError(
+            f"thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r}"
+            + (f" in namespace {run.ns!r}" if run.ns else "")
+            + "; nothing was run. get_state_history() lists the checkpoints that it has"
+        )
+    return saved
+
+
+def _load_origin(run: Run, origin: Origin) -> Generator[Effect, Any, CheckpointTuple | None]:
+    """The checkpoint inside a replayed task that this run goes on from, if there is one."""
+    if origin.checkpoint_id is not None:
+        return (yield Load(run.at(origin.checkpoint_id, origin.ns)))
+    for saved in (yield History(run.at(None, origin.ns))):
+        for record in read_record(saved.pending_writes or ()).values():
+            if any(interrupt.id in run.answers for interrupt in record.interrupts):
+                return saved
+    return None
+
+
+def _continues(run: Run, found: Beginning) -> bool:
+    """Whether the run goes on from what is there, instead of starting on an input."""
+    if not found.frame.versions:
+        return False
+    if run.origin is not None:
+        return True
+    if not run.root:
+        return run.resuming and run.bound is None
+    if run.input is None or found.command is not None:
+        return True
+    run_id = run.metadata.get("run_id")
+    return run_id is not None and run_id == found.frame.metadata.get("run_id")
+
+
+# --- going on -----------------------------------------------------------------------------------
+
+
+def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
+    frame, command = found.frame, found.command
+    answering = yield from _match(run, found)
+    replay = run.root and found.addressed and not answering
+    replay = replay or (run.origin is not None and run.origin.checkpoint_id is not None)
+    source = frame.metadata.get("source")
+    if run.origin is not None:
+        found.forking = True
+    elif replay:
+        found.forking = source not in ("update", "fork") or found.has_children
+    else:
+        found.forking = answering and found.has_children
+    if replay and run.root:
+        run.replaying = True
+        run.bound = _bound(found)
+    writes = command_writes(run, command) if command is not None else []
+    asked = read_record(frame.pending)
+    former = plan(frame, _origin_ns(run)) if found.forking else []
+    null_writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
+    if found.forking or replay:
+        frame.pending = []
+    if writes and not found.forking and run.saver is not None and frame.config is not None:
+        yield PutWrites(frame.config, writes, NULL_TASK_ID, "")
+        frame.pending.extend((NULL_TASK_ID, channel, value) for channel, value in writes)
+    _apply(run, frame, [*null_writes, *writes])
+    frame.seen["__interrupt__"] = dict(frame.versions)
+    if found.forking:
+        yield from _fork(run, found, former, asked)
+    run.resuming = not replay or run.origin is not None
+    events.values(run, frame)
+
+
+def _origin_ns(run: Run) -> str:
+    return run.origin.ns if run.origin is not None else run.ns
+
+
+def _bound(found: Beginning) -> str | None:
+    """The checkpoint that runs inside may look back from: an edit's or a fork's is its parent."""
+    frame = found.frame
+    if frame.metadata.get("source") in ("update", "fork") and frame.parent_config is not None:
+        return str(frame.parent_config[CONF]["checkpoint_id"])
+    return frame.checkpoint_id
+
+
+def _fork(
+    run: Run, found: Beginning, former: Sequence[Task], asked: dict[str, TaskRecord]
+) -> Generator[Effect, Any, None]:
+    """Start a branch: the same state under a new checkpoint, with the answers that belong to it."""
+    frame = found.frame
+    newest = yield from _newest(run)
+    yield from commit(run, frame, "fork", None, (), newest)
+    frame.pending = []
+    old = {task.path: task for task in former}
+    for task in plan(frame, run.ns):
+        before = old.get(task.path)
+        if before is None:
+            continue
+        yield from _hand_over(run, frame, before, task, asked.get(before.id))
+
+
+def _newest(run: Run) -> Generator[Effect, Any, str | None]:
+    """The newest id in the namespace: a fork's own must come after it, or it would not be the head."""
+    if run.saver is None:
+        return None
+    head = yield Load(run.at(None))
+    return head.checkpoint["id"] if head is not None else None
+
+
+def _hand_over(
+    run: Run, frame: Frame, before: Task, task: Task, record: TaskRecord | None
+) -> Generator[Effect, Any, None]:
+    """Give a task on a new branch the answers that its former self gets, and point inside it."""
+    former_ns = before.checkpoint_ns
+    inside = {ns: cp for ns, cp in run.targets.items() if ns == former_ns or ns.startswith(f"{former_ns}|")}
+    if inside:
+        run.origins[task.id] = former_ns
+    if record is None or not record.interrupts:
+        return
+    for index in range(len(record.answers) + 1):
+        given = interrupt_id(former_ns, index)
+        if given in run.answers:
+            answers = [*record.answers[:index], run.answers[given]]
+            yield from _save_writes(run, frame, task, [(RESUME, answers)])
+            return
+    if any(interrupt.id in run.answers for interrupt in record.interrupts):
+        run.origins[task.id] = former_ns
+
+
+def _save_writes(run: Run, frame: Frame, task: Task, writes: list[Write]) -> Generator[Effect, Any, None]:
+    frame.pending.extend((task.id, channel, value) for channel, value in writes)
+    if run.saver is not None and frame.config is not None:
+        yield PutWrites(frame.config, writes, task.id, path_text(task.path))
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def _match(run: Run, found: Beginning) -> Generator[Effect, Any, bool]:
+    """Find the question of each answer. Answers whether the run brings any."""
+    command = found.command
+    if not run.root or command is None:
+        return bool(run.answers) and run.origin is not None
+    pending = open_questions(found.frame, run.ns, again=found.has_children)
+    resume = command.resume
+    if resume is None and not (pending and not command.update and not command.goto):
+        return False
+    if run.saver is None:
+        raise RuntimeError(
+            "Command(resume=...) needs a checkpointer: without one there is no paused run to answer; "
+            "compile the graph with checkpointer=..."
+        )
+    issued: set[str] = set()
+    if isinstance(resume, dict) and resume and not all(key in pending for key in resume):
+        issued = yield from _issued(run)
+    run.answers.update(match_answers(resume, pending, issued))
+    return bool(run.answers)
+
+
+def open_questions(frame: Frame, ns: str, *, again: bool = False) -> list[str]:
+    """Ids of the questions that wait for an answer; with `again`, also those that were answered."""
+    records = read_record(frame.pending)
+    found: list[str] = []
+    if not records:
+        return found
+    for task in plan(frame, ns):
+        record = records.get(task.id)
+        if record is not None:
+            shown = record.interrupts if again else record.open(task.checkpoint_ns)
+            found.extend(interrupt.id for interrupt in shown)
+    return list(dict.fromkeys(found))
+
+
+def _issued(run: Run) -> Generator[Effect, Any, set[str]]:
+    """Ids of every question that was ever asked on the thread, in any namespace."""
+    config = run.at(None)
+    conf = {k: v for k, v in config[CONF].items() if k != "checkpoint_ns"}
+    found: set[str] = set()
+    for saved in (yield History({CONF: conf})):
+        for _, channel, value in saved.pending_writes or ():
+            if channel == INTERRUPT:
+                found.update(i.id for i in (value if isinstance(value, list | tuple) else (value,)))
+    return found
+
+
+# --- input --------------------------------------------------------------------------------------
+
+
+def _take_input(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
+    """Start on an input: unfinished tasks are dropped, and the input becomes a checkpoint."""
+    frame, command = found.frame, found.command
+    if command is not None:
+        if command.resume is not None and run.saver is None:
+            raise RuntimeError("Command(resume=...) needs a checkpointer; compile the graph with one")
+        writes = command_writes(run, command)
+        if not writes:
+            raise EmptyInputError(
+                f"graph {run.name!r} has nothing to resume on this thread, and the Command brings no update and no goto"
+            )
+    else:
+        writes = input_writes(run, run.input)
+        if not writes and run.root:
+            raise EmptyInputError(_no_input(run))
+    dropped = plan(frame, run.ns) if frame.versions else []
+    changes = update(frame, [*dropped, _bearer(writes)], run.next_version)
+    frame.advance(changes)
+    frame.pending = []
+    newest = None
+    if found.addressed:
+        newest = yield from _newest(run)
+    yield from commit(run, frame, "input", changes.versions, (), newest)
+
+
+def _no_input(run: Run) -> str:
+    wanted = run.topology.input_channels
+    keys = wanted if isinstance(wanted, str) else ", ".join(wanted)
+    if run.input is None:
+        return (
+            f"graph {run.name!r} was given no input, and thread {run.thread_id!r} has nothing to go on from; "
+            "pass an input to start it"
+        )
+    return f"the input of graph {run.name!r} has none of its input channels ({keys}): {run.input!r}"
+
+
+def _bearer(writes: list[Write]) -> Task:
+    """A task that never ran, to carry writes from outside through the same update as any other."""
+    task = Task(_NOBODY, INPUT, ("",), (), ns="", checkpoint_id="", step=0)
+    task.writes = writes
+    return task
+
+
+def _apply(run: Run, frame: Frame, writes: list[Write]) -> None:
+    """Fold writes from outside into the frame; what was to run still runs."""
+    if not writes:
+        return
+    before = frame.updated
+    changes = update(frame, [_bearer(writes)], run.next_version)
+    frame.advance(changes)
+    frame.updated = None if before is None else before | changes.updated
+
+
+def input_writes(run: Run, value: Any) -> list[Write]:
+    """The writes that an input stands for."""
+    if value is None:
+        return []
+    channels = run.topology.input_channels
+    if isinstance(channels, str):
+        return [(channels, value)]
+    if not isinstance(value, dict):
+        raise TypeError(
+            f"graph {run.name!r} takes a dict with keys from {', '.join(channels)}; "
+            f"got a {type(value).__name__}: {value!r}"
+        )
+    return [(key, value[key]) for key in value if key in channels]
+
+
+def command_writes(run: Run, command: Command[Any]) -> list[Write]:
+    """The writes that a Command from outside stands for, its answers left out."""
+    if command.graph == Command.PARENT and run.root:
+        raise InvalidUpdateError(f"Command(graph=Command.PARENT) was sent to {run.name!r}, which no graph contains")
+    targets = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
+    writes: list[Write] = []
+    for target in targets:
+        if isinstance(target, Send):
+            writes.append((TASKS, target))
+        elif isinstance(target, str):
+            channel = f"branch:to:{target}"
+            if channel not in run.topology.channels:
+                known = ", ".join(repr(n) for n in run.topology.nodes if not n.startswith("__"))
+                raise InvalidUpdateError(f"Command(goto={target!r}) names no node of {run.name!r}; it has {known}")
+            writes.append((channel, None))
+        else:
+            raise TypeError(f"Command(goto=...) takes node names and Sends; got {target!r}")
+    if command.update:
+        writes.extend(command.update_pairs())
+    return writes
+
+
+__all__ = ("begin", "command_writes", "input_writes", "open_questions")
