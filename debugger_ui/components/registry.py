@@ -58,6 +58,4 @@ def mount(name: str, html: str, **arguments: Any) -> Any:
 
 @cache
 def _component(name: str, html: str) -> Mount:
-    return st.components.v2.component(
-        f"{manifest().name}.{name}", html=html, js=f"{name}.js", css=f"{name}.css"
-    )
+    return st.components.v2.component(f"{manifest().name}.{name}", html=html, js=f"{name}.js", css=f"{name}.css")

@@ -15,8 +15,6 @@ HTML = '<div class="sheet"></div>'
 
 Block = dict[str, Any]
 Item = dict[str, Any]
-Layout = Literal["column", "auto", "line"]
-Height = int | Literal["stretch", "content"]
 Width = int | Literal["stretch", "content"]
 
 
@@ -24,11 +22,9 @@ def sheet(
     blocks: Sequence[Block],
     *,
     key: str,
-    height: Height = "content",
-    layout: Layout = "auto",
     scope: str = "",
     stamp: str = "",
-    width: Width = "stretch",
+    fill: bool = False,
     on_pick: Callable[[], None] | None = None,
 ) -> Any:
     """Draw the blocks; what is clicked comes back as state `picked` with `act` and `value`.
@@ -36,21 +32,36 @@ def sheet(
     Args:
         blocks: from the functions of this module.
         key: key of the component in the session's state.
-        height: pixels, or follow the content or the container.
-        layout: `column` scrolls inside, `auto` grows, `line` is one row.
         scope: when it changes, the sheet scrolls back to the top.
         stamp: becomes the `data-stamp` attribute once it is on screen.
-        width: pixels, or follow the content or the container.
+        fill: take the height of the container instead of the content's.
         on_pick: called when something clickable was clicked.
     """
     return mount(
         "sheet",
         HTML,
         key=key,
+        height="stretch" if fill else "content",
+        on_picked_change=on_pick or _nothing,
+        data={
+            "blocks": list(blocks),
+            "layout": "column" if fill else "auto",
+            "scope": scope,
+            "stamp": stamp,
+        },
+    )
+
+
+def line(block: Block, *, key: str, height: int, width: Width = "stretch") -> None:
+    """Draw a bar as one row of fixed height that never wraps."""
+    mount(
+        "sheet",
+        HTML,
+        key=key,
         height=height,
         width=width,
-        on_picked_change=on_pick or _nothing,
-        data={"blocks": list(blocks), "layout": layout, "scope": scope, "stamp": stamp},
+        on_picked_change=_nothing,
+        data={"blocks": [block], "layout": "line", "scope": "", "stamp": ""},
     )
 
 
@@ -134,13 +145,13 @@ def card(
     title: str,
     blocks: Sequence[Block],
     *,
-    tone: str = "",
-    icon: str = "",
+    look: tuple[str, str] = ("", ""),
     items: Sequence[Item | None] = (),
     name: str = "",
     status: str = "",
 ) -> Block:
-    """A framed part with a header."""
+    """A framed part with a header; `look` is its tone and icon."""
+    tone, icon = look
     return {
         "kind": "card",
         "id": name or title,

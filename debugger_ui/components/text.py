@@ -8,9 +8,7 @@ import re
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 """CommonMark lets every ASCII punctuation character be escaped."""
 
-_AUTOLINK = re.compile(
-    r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=\.)(?=\.)", re.IGNORECASE
-)
+_AUTOLINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=\.)(?=\.)", re.IGNORECASE)
 """Places where links and typographic replacements begin whatever is escaped around them."""
 
 WORD_JOINER = "\N{WORD JOINER}"

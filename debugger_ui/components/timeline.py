@@ -13,9 +13,11 @@ from debugger_ui.session.views import Timeline, TimelineRow
 HTML = """<div class="timeline">
 <div class="head"><input type="search" placeholder="Find node, key, status…" aria-label="Find in the timeline"
  title="Enter: next match, Shift+Enter: the one before"><span class="count" role="status"></span></div>
-<div class="list" tabindex="0" role="listbox" aria-label="Checkpoints"><div class="inner"><svg class="lanes"></svg></div></div>
+<div class="list" tabindex="0" role="listbox" aria-label="Checkpoints">
+<div class="inner"><svg class="lanes"></svg></div></div>
 </div>"""
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "step"}
 
 
@@ -81,8 +83,8 @@ def _row(row: TimelineRow, branch_name: str) -> dict[str, Any]:
 
 
 def grouped(nodes: Sequence[str]) -> str:
-    """Return names with how often each occurs: `research ×3, check`."""
-    return ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in Counter(nodes).items())
+    """Return names in order of appearance, each with how often it occurs if it is more than once."""
+    return ", ".join(f"{name} {TIMES}{n}" if n > 1 else name for name, n in Counter(nodes).items())
 
 
 def duration(milliseconds: float | None) -> str:

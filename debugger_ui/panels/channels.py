@@ -8,10 +8,9 @@ from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import ChannelView, CheckpointView, SeenBy
 
 COLUMNS = (
-    sheet.column("name", "Channel", mono=True, width="24%"),
+    sheet.column("name", "Channel"),
     sheet.column("version", "Version", hint="grows when a write reaches the channel"),
     sheet.column("seen", "Seen by", hint="version that each node saw when it last ran"),
-    sheet.column("kind", "Kind and reducer"),
     sheet.column("bytes", "Bytes", align="right"),
 )
 
@@ -35,10 +34,9 @@ def table(found: tuple[ChannelView, ...]) -> sheet.Block:
     frame = pd.DataFrame(
         [
             {
-                "name": channel.name,
+                "name": name(channel),
                 "version": version(channel),
                 "seen": seen(channel.seen_by),
-                "kind": kind(channel),
                 "bytes": "" if channel.bytes is None else f"{channel.bytes:,}",
             }
             for channel in found
@@ -75,9 +73,7 @@ def seen(nodes: tuple[SeenBy, ...]) -> list[sheet.Item]:
     return items or [sheet.word("nobody", "muted")]
 
 
-def kind(channel: ChannelView) -> list[sheet.Item]:
-    """Return the channel's kind and its reducer."""
-    items = [sheet.word(channel.kind)]
-    if channel.reducer:
-        items.append(sheet.word(channel.reducer, "mono muted"))
-    return items
+def name(channel: ChannelView) -> list[sheet.Item]:
+    """Return the channel's name, and under it its kind and reducer."""
+    kind = f"{channel.kind} · {channel.reducer}" if channel.reducer else channel.kind
+    return [sheet.word(channel.name, "mono"), sheet.word(kind, "under")]

@@ -24,7 +24,7 @@ def page(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
     with right, st.container(key="inspector"):
         inspector.inspector(here, view)
     with st.container(key="footer"):
-        sheet.sheet([footer(view)], key="footer_sheet", layout="line", height=26)
+        sheet.line(footer(view), key="footer_sheet", height=26)
     transport.watch(here, progress)
 
 
@@ -32,7 +32,7 @@ def history(here: Tab, view: CheckpointView | None) -> None:
     """Draw the timeline of the thread."""
     if view is None:
         hint = "Press New run to give a graph its input." if here.session.abilities().new_run.allowed else ""
-        sheet.sheet([sheet.empty("No checkpoint yet", hint, icon="input")], key="no_history", height="stretch")
+        sheet.sheet([sheet.empty("No checkpoint yet", hint, icon="input")], key="no_history", fill=True)
         return
     rows = here.see(here.session.timeline, limit=here.rows)
     if rows is None:
@@ -64,7 +64,7 @@ def picture(here: Tab, view: CheckpointView | None) -> None:
     if shown is None:
         return
     if not shown.nodes:
-        sheet.sheet([sheet.empty("No graph to draw", "Open one to see it here.")], key="no_graph", height="stretch")
+        sheet.sheet([sheet.empty("No graph to draw", "Open one to see it here.")], key="no_graph", fill=True)
         return
     graph(
         shown,

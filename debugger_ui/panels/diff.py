@@ -87,4 +87,3 @@ def table(found: DiffView) -> list[sheet.Block]:
     if found.unchanged:
         made.append(sheet.text("Unchanged: " + ", ".join(found.unchanged), "small"))
     return made
-

@@ -69,7 +69,7 @@ def edit_key(form: EditForm, field: EditField) -> Edit:
     with st.container(gap="xsmall", key=f"edit_field_{field.key}"):
         mode = OVERWRITE
         with st.container(horizontal=True, vertical_alignment="center", key=f"edit_head_{field.key}"):
-            sheet.sheet([field_title(field)], key=f"edit_title_{field.key}", layout="line", height=28)
+            sheet.line(field_title(field), key=f"edit_title_{field.key}", height=28)
             if field.reducer and field.editable:
                 mode = str(
                     st.segmented_control(
@@ -128,16 +128,17 @@ def outcome(preview: EditPreview, edits: list[Edit]) -> list[sheet.Block]:
     elif edits:
         blocks.append(sheet.text("As typed, no value changes.", "small"))
     then = grouped(preview.next) or "nothing"
-    line = [sheet.word("Saving runs nothing. Then Step would run", "muted"), sheet.word(then, "strong", name="would-run")]
+    line = [
+        sheet.word("Saving runs nothing. Then Step would run", "muted"),
+        sheet.word(then, "strong", name="would-run"),
+    ]
     blocks.append(sheet.bar(line, name="preview"))
     if preview.asks_again:
         blocks.append(sheet.text(f"{', '.join(preview.asks_again)} would ask again.", "small"))
     return blocks
 
 
-def save_buttons(
-    here: Tab, view: CheckpointView, edits: list[Edit], author: str, preview: EditPreview | None
-) -> None:
+def save_buttons(here: Tab, view: CheckpointView, edits: list[Edit], author: str, preview: EditPreview | None) -> None:
     """Draw the two ways to save."""
     with st.container(horizontal=True, gap="small", key="edit_buttons"):
         st.button(

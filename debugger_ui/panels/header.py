@@ -22,11 +22,11 @@ def header(here: Tab, view: CheckpointView | None) -> None:
     """Draw the header row; `view` is the checkpoint under the cursor, if there is one."""
     overview = here.session.overview()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
-        sheet.sheet([brand(overview)], key="brand", layout="line", height=34, width="content")
+        sheet.line(brand(overview), key="brand", height=34, width="content")
         thread_picker(here)
         branch_picker(here)
         with st.container(key="header_line"):
-            sheet.sheet([standing(overview, view)], key="standing", layout="line", height=34)
+            sheet.line(standing(overview, view), key="standing", height=34)
         st.segmented_control(
             "Page",
             [DEBUG, THREADS],

@@ -6,7 +6,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
-from debugger_ui.components.text import markdown, visible
+from debugger_ui.components.text import count, markdown, visible
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import FormField, RunForm
 
@@ -38,18 +38,17 @@ def content(here: Tab) -> None:
     thread = st.text_input("Thread", value=suggested, key=THREAD, help="A new id starts a new thread.")
     how = st.segmented_control("Input as", [FORM, WHOLE], default=FORM, key="new_run_how", required=True)
     graph = here.session.cursor.graph
-    values: Mapping[str, str] | str
-    if how == WHOLE or not form.fields:
-        values = whole_input(form, graph)
-    else:
-        values = {field.key: field_input(field, graph) for field in form.fields}
+    as_json = how == WHOLE or not form.fields
+    values = whole_input(form, graph) if as_json else form_input(form, graph)
     problem = st.session_state.pop("_new_run_problem", None)
     if problem is not None:
         sheet.sheet([sheet.problem_note(problem)], key="new_run_refused")
     with st.container(horizontal=True, gap="small"):
         start = st.button("Start", key="start", type="primary", help="Writes the input checkpoint. Runs no node.")
         run = st.button("Start and run", key="start_run", help="Runs to the next question or the end.")
-    sheet.sheet([sheet.text("Start only saves the input: nothing has run until you press Step.", "small")], key="start_note")
+    sheet.sheet(
+        [sheet.text("Start only saves the input: nothing has run until you press Step.", "small")], key="start_note"
+    )
     if start or run:
         begin(here, values, thread, run)
 
@@ -81,6 +80,17 @@ def choose_graph(here: Tab) -> None:
     shows = here.session.overview().shows
     if shows:
         sheet.sheet([sheet.text(shows, "small")], key="new_run_shows")
+
+
+def form_input(form: RunForm, graph: str) -> dict[str, str]:
+    """Draw the fields: first those that are needed or that the example fills; return their texts."""
+    first = [field for field in form.fields if field.required or field.text]
+    rest = [field for field in form.fields if field not in first]
+    values = {field.key: field_input(field, graph) for field in first or rest}
+    if first and rest:
+        with st.expander(f"{count(len(rest), 'optional field')}", key="new_run_more"):
+            values |= {field.key: field_input(field, graph) for field in rest}
+    return values
 
 
 def field_input(field: FormField, graph: str) -> str:

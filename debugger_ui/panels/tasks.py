@@ -32,7 +32,11 @@ def tasks(here: Tab, view: CheckpointView) -> None:
     if here.node:
         blocks.append(
             sheet.bar(
-                [sheet.word("Only", "label"), sheet.chip(here.node), sheet.word("click the node again for all", "muted")]
+                [
+                    sheet.word("Only", "label"),
+                    sheet.chip(here.node),
+                    sheet.word("click the node again for all", "muted"),
+                ]
             )
         )
     blocks += starting_here(view, shown)
@@ -104,8 +108,7 @@ def task_card(task: TaskView, name: str) -> sheet.Block:
     return sheet.card(
         task.name,
         task_parts(task),
-        tone=TASK_TONE.get(task.status, ""),
-        icon=TASK.get(task.status, ("", "todo"))[1],
+        look=(TASK_TONE.get(task.status, ""), TASK.get(task.status, ("", "todo"))[1]),
         items=items,
         name=name,
         status=task.status,

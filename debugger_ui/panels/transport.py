@@ -5,6 +5,7 @@ there, not here; the buttons are greyed only to say so beforehand.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -17,7 +18,25 @@ from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunPro
 
 BUSY_POLL = 0.25
 IDLE_POLL = 1.0
-HERE = Ability(allowed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A button of the transport; the shortcut is a letter, since arrow keys belong to the lists."""
+
+    label: str
+    icon: str
+    shortcut: str | None = None
+
+
+FIRST = Control("First", "first_page")
+BACK = Control("Back", "chevron_left", "B")
+STEP = Control("Step", "skip_next", "S")
+CONTINUE = Control("Continue", "play_arrow", "G")
+STOP = Control("Stop", "stop", "X")
+LAST = Control("Last", "last_page")
+FORK = Control("Fork", "fork_right", "F")
+ANSWER = Control("Answer", "reply", "A")
 
 
 def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
@@ -27,37 +46,26 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
     at_head = Ability(view is not None and not view.head, "This is the newest checkpoint of the branch.")
     running = Ability(busy, "Nothing is running.")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="transport"):
-        button(here, "First", session.first, at_root, icon="first_page")
-        button(here, "Back", session.back, at_root, icon="chevron_left", key="B")
-        button(here, "Step", session.step, idle(can.step, busy), icon="skip_next", key="S", main=not waits(view))
-        button(here, "Continue", session.proceed, idle(can.run, busy), icon="play_arrow", key="G")
-        button(here, "Stop", session.stop, running, icon="stop", key="X")
-        button(here, "Last", session.last, at_head, icon="last_page")
+        button(here, FIRST, session.first, at_root)
+        button(here, BACK, session.back, at_root)
+        button(here, STEP, session.step, idle(can.step, busy), main=not waits(view))
+        button(here, CONTINUE, session.proceed, idle(can.run, busy))
+        button(here, STOP, session.stop, running)
+        button(here, LAST, session.last, at_head)
         st.space("small")
-        button(here, "Fork", lambda: show(inspector.EDIT), can.edit, icon="fork_right", key="F")
-        button(
-            here, "Answer", lambda: show(inspector.TASKS), answerable(can, view), icon="reply", key="A", main=waits(view)
-        )
+        button(here, FORK, lambda: show(inspector.EDIT), can.edit)
+        button(here, ANSWER, lambda: show(inspector.TASKS), answerable(can, view), main=waits(view))
         with st.container(key="progress_line"):
-            sheet.sheet([activity(progress, view)], key="activity", layout="line", height=32)
+            sheet.line(activity(progress, view), key="activity", height=32)
 
 
-def button(
-    here: Tab,
-    label: str,
-    action: Callable[[], object],
-    ability: Ability,
-    *,
-    icon: str,
-    key: str | None = None,
-    main: bool = False,
-) -> None:
+def button(here: Tab, control: Control, action: Callable[[], object], ability: Ability, *, main: bool = False) -> None:
     """Draw one button; when it cannot be pressed its help says why."""
     st.button(
-        label,
-        key=f"do_{label.lower()}",
-        icon=f":material/{icon}:",
-        shortcut=key,
+        control.label,
+        key=f"do_{control.label.lower()}",
+        icon=f":material/{control.icon}:",
+        shortcut=control.shortcut,
         type="primary" if main and ability.allowed else "secondary",
         disabled=not ability.allowed,
         help=None if ability.allowed or not ability.reason else markdown(ability.reason, 400),
@@ -102,7 +110,9 @@ def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
     if view is None:
         return sheet.bar([], name="activity")
     if view.questions:
-        return sheet.bar([sheet.word(view.questions[0].prompt, "muted", title=view.questions[0].prompt)], name="activity")
+        return sheet.bar(
+            [sheet.word(view.questions[0].prompt, "muted", title=view.questions[0].prompt)], name="activity"
+        )
     if view.next:
         return sheet.bar([sheet.word("Step runs", "muted"), sheet.word(grouped(view.next), "strong")], name="activity")
     return sheet.bar([sheet.word("Nothing is left to run here.", "muted")], name="activity")

@@ -7,7 +7,8 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.timeline import grouped
-from debugger_ui.panels.tab import Tab, state as component_state
+from debugger_ui.panels.tab import Tab
+from debugger_ui.panels.tab import state as component_state
 from debugger_ui.session.views import CheckpointView, Path, StateEntry, ValueView
 
 TREE, RAW = "Tree", "JSON"

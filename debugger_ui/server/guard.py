@@ -74,9 +74,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": CLOSE_POLICY_VIOLATION})
         else:
-            await send(
-                {"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]}
-            )
+            await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
             await send({"type": "http.response.body", "body": b"This address is not served here."})
 
     def allows(self, scope: Scope) -> bool:
@@ -92,7 +90,7 @@ class Guard:
         origin = headers.get("origin")
         if scope["type"] != "websocket" or origin is None:
             return True
-        return urlsplit(origin).netloc.lower() == host.lower()
+        return str(urlsplit(origin).netloc).lower() == host.lower()
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
         own_asset = str(scope.get("path", "")).startswith(ASSETS)

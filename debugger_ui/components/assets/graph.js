@@ -175,7 +175,7 @@ class GraphView {
     svg("rect", { class: "box", x: -w / 2, y: -tall / 2, width: w, height: tall, rx: node.terminal ? tall / 2 : 7 }, g)
     const badge = svg("g", { class: "badge", transform: `translate(${-w / 2 + 9},-7.5) scale(.94)` }, g)
     const text = svg("text", { x: node.terminal ? 0 : 11, y: 4.5 }, g, plain(node.label))
-    const visits = svg("g", { class: "visits", transform: `translate(${w / 2 - 2},${-tall / 2})` }, g)
+    const visits = svg("g", { class: "visits", transform: `translate(${w / 2 + 8},${-tall / 2})` }, g)
     const pill = svg("rect", { rx: 8, height: 16, y: -8 }, visits)
     const count = svg("text", { y: 3.8 }, visits)
     this.nodes.set(node.name, { g, title, badge, text, visits, pill, count, x, y: this.flip(y), node })
@@ -213,10 +213,10 @@ class GraphView {
     parts.title.textContent = said
     parts.badge.replaceChildren()
     if (!parts.node.terminal) iconPath(state === "idle" ? "todo" : state, parts.badge)
-    const label = now > 1 ? `${now} tasks` : visits > 1 ? `×${visits}` : ""
+    const label = now > 1 ? `×${now}` : visits > 1 ? `${visits} runs` : ""
     parts.visits.style.display = label ? "" : "none"
     parts.count.textContent = label
-    const width = label.length * 6.2 + 12
+    const width = label.length * 5.8 + 12
     parts.pill.setAttribute("width", width)
     parts.pill.setAttribute("x", -width)
     parts.count.setAttribute("x", -width / 2)
@@ -286,7 +286,7 @@ class GraphView {
     const box = this.canvas.getBoundingClientRect()
     if (!box.width || !this.width) return
     this.moved = false
-    this.scale = Math.min(1.35, (box.width - 36) / this.width, (box.height - 36) / this.height)
+    this.scale = Math.min(1.2, (box.width - 36) / this.width, (box.height - 36) / this.height)
     if (this.scale < 0.4) return this.centre(this.active().length ? this.active() : [this.data.nodes[0]?.name])
     this.move((box.width - this.width * this.scale) / 2, (box.height - this.height * this.scale) / 2)
   }

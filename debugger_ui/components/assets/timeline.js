@@ -91,7 +91,7 @@ class TimelineView {
     this.index = new Map(this.rows.map((row, i) => [row.id, i]))
     this.parents = this.rows.map(row => this.index.get(row.parent) ?? -1)
     this.more = data.more
-    this.gutter = LEFT + Math.min(MAX_LANES, Math.max(1, data.lanes)) * LANE
+    this.gutter = LEFT - 6 + Math.min(MAX_LANES, Math.max(1, data.lanes)) * LANE
     this.inner.style.height = `${this.rows.length * ROW + (data.more ? ROW : 0)}px`
     for (const row of this.dom.values()) row.remove()
     this.dom.clear()
