@@ -243,6 +243,8 @@ class Engine(Protocol):
 
     kind: str
     name: str
+    spec: str
+    """Address of the graph (`pkg.module:attr`); threads carry it where a database holds several."""
     shows: str
     database: str
     limits: Mapping[str, str]
@@ -282,6 +284,10 @@ class Engine(Protocol):
         """Return the drawn graph; a database alone draws what the thread's record shows."""
         ...
 
+    def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
+        """Return the channel's value after each write; empty when only a graph could tell."""
+        ...
+
     def input_schema(self) -> Mapping[str, Any]:
         """Return the JSON schema of the graph's input; empty when there is none."""
         ...
@@ -292,16 +298,4 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Give the database back."""
-        ...
-
-
-class Explaining(Protocol):
-    """An engine whose runtime explains itself; asked for with `isinstance`-free feature detection."""
-
-    def plan(self, place: Place) -> Any:
-        """Return the runtime's own plan of the superstep that starts at a place."""
-        ...
-
-    def explain_update(self, place: Place) -> Any:
-        """Return the runtime's own account of how a superstep's writes fold."""
         ...

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from debugger_ui.engines.base import Change, Place, Preview
-from debugger_ui.engines.reader import SaverReader, config_of
+from debugger_ui.engines.reader import SaverReader, config_of, labelled
 
 
 class GraphEditor:
     """Edits through the graph's own `update_state`, so that an edit obeys the reducers of a run."""
 
-    def __init__(self, graph: Any, types: Any, reader: SaverReader) -> None:
+    def __init__(self, graph: Any, types: Any, reader: SaverReader, spec: str = "") -> None:
         self.graph = graph
         self.types = types
+        self.spec = spec
         self.reader = reader
 
     def author(self, place: Place) -> str:
@@ -31,7 +32,9 @@ class GraphEditor:
 
     def save(self, place: Place, changes: Sequence[Change], author: str) -> str:
         """Write the edit as a child of the place; return the new checkpoint's id."""
-        made = self.graph.update_state(config_of(place), self._values(changes), as_node=author or None)
+        made = self.graph.update_state(
+            labelled(config_of(place), self.spec), self._values(changes), as_node=author or None
+        )
         return str(made["configurable"]["checkpoint_id"])
 
     def _values(self, changes: Sequence[Change]) -> Mapping[str, Any]:
@@ -48,7 +51,7 @@ class GraphEditor:
     def _copy_of(self, place: Place) -> Any:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        saver = InMemorySaver()
+        saver: Any = InMemorySaver()
         item = self.reader.get(place)
         base = config_of(Place(place.thread, "", place.namespace))
         saver.put(base, item.checkpoint, item.metadata, dict(item.checkpoint["channel_versions"]))

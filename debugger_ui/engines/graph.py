@@ -7,6 +7,7 @@ are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_up
 
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -28,7 +29,18 @@ from debugger_ui.engines.base import (
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.reader import SaverReader, config_of, header_of
 from debugger_ui.engines.running import GraphRunner
-from debugger_ui.engines.schema import channel_specs
+from debugger_ui.engines.schema import channel_specs, fold_writes
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is said of a graph: its shown name, its address, its database, what it is good for."""
+
+    name: str = ""
+    spec: str = ""
+    database: str = "in memory"
+    shows: str = ""
+    example: Any = MISSING
 
 
 class GraphEngine:
@@ -36,20 +48,18 @@ class GraphEngine:
 
     kind = "runtime"
 
-    def __init__(
-        self, graph: Any, *, types: Any, name: str = "", database: str = "", shows: str = "", example: Any = MISSING
-    ) -> None:
+    def __init__(self, graph: Any, types: Any, about: About, reader: SaverReader | None = None) -> None:
         self.graph = graph
         self.types = types
-        self.saver = graph.checkpointer
-        self.name = name or str(getattr(graph, "name", "") or "graph")
-        self.database = database or "in memory"
-        self.shows = shows
+        self.about = about
+        self.name = about.name or str(getattr(graph, "name", "") or "graph")
+        self.spec = about.spec
+        self.shows = about.shows
+        self.database = about.database
         self.limits: dict[str, str] = {}
-        self.reader = SaverReader(self.saver)
-        self.runner = GraphRunner(graph, types)
-        self.editor = GraphEditor(graph, types, self.reader)
-        self._example = example
+        self.reader = reader or SaverReader(graph.checkpointer)
+        self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec)
+        self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
 
     def version(self) -> Hashable:
         """Return what the saver says about its data."""
@@ -94,6 +104,10 @@ class GraphEngine:
         )
         return Topology(nodes, edges)
 
+    def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
+        """Fold the writes into a fresh copy of the channel, one by one."""
+        return fold_writes(self.graph.channels.get(channel), before, writes)
+
     def input_schema(self) -> Mapping[str, Any]:
         """Return the JSON schema of the graph's input; empty when it has none that JSON can say."""
         try:
@@ -106,7 +120,7 @@ class GraphEngine:
 
     def example(self) -> Any:
         """Return the example input that came with the graph, or MISSING."""
-        return self._example
+        return self.about.example
 
     def close(self) -> None:
         """Nothing is held that was not given; the saver belongs to the graph."""

@@ -25,6 +25,11 @@ def is_state_key(channel: str) -> bool:
     return not (channel.startswith(("__", TO_NODE)) or (channel.startswith(JOIN) and channel.count(":") > 1))
 
 
+def settles(channel: str) -> bool:
+    """Whether a pending write on the channel means that its task is finished."""
+    return channel not in CONTROL or channel in (NO_WRITES, RETURN, TASKS)
+
+
 def target_of(channel: str) -> str:
     """Return the node that a control channel wakes, or ""."""
     if channel.startswith(TO_NODE):
@@ -69,7 +74,8 @@ def show_version(version: Any) -> str:
     return str(int(head)) if head.isdigit() else text
 
 
-def _ready(channel: str, values: Mapping[str, Any]) -> bool:
+def ready(channel: str, values: Mapping[str, Any]) -> bool:
+    """Whether a channel holds something; a join does once all of its sources have come."""
     if channel not in values:
         return False
     names = sources_of(channel)
@@ -103,6 +109,6 @@ def due_nodes(
     due = [str(send.node) for send in sends_of(values)]
     for node in sorted(wakes):
         known = seen.get(node, {})
-        if any(_ready(c, values) and newer(versions.get(c), known.get(c)) for c in wakes[node]):
+        if any(ready(c, values) and newer(versions.get(c), known.get(c)) for c in wakes[node]):
             due.append(node)
     return tuple(dict.fromkeys(due))

@@ -113,6 +113,11 @@ def config_of(place: Place) -> dict[str, Any]:
     return {"configurable": parts}
 
 
+def labelled(config: dict[str, Any], spec: str) -> dict[str, Any]:
+    """Return a config whose checkpoints carry the graph's address, if it has one."""
+    return {**config, "metadata": {"graph": spec}} if spec else config
+
+
 def header_of(item: Any) -> Header:
     """Return the header of a saver's tuple."""
     metadata = dict(item.metadata or {})
@@ -151,8 +156,7 @@ def _light(item: Any) -> _Light:
 def _outline(row: _Light, parent: _Light | None) -> Outline:
     before = parent.versions if parent else {}
     moved = [c for c, version in row.versions.items() if version != before.get(c)]
-    settled = {task for task, channel in row.written if channel not in naming.CONTROL}
-    settled |= {task for task, channel in row.written if channel == naming.NO_WRITES}
+    settled = {task for task, channel in row.written if naming.settles(channel)}
     return Outline(
         ran=ran_between(parent, row),
         changed=tuple(c for c in moved if naming.is_state_key(c)),

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from debugger_ui.engines.base import Advance, Event, Place, Stopped
-from debugger_ui.engines.reader import config_of
+from debugger_ui.engines.reader import config_of, labelled
 
 POLL = 0.05
 GRACE = 1.0
@@ -23,9 +23,10 @@ Report = Callable[[Event], None]
 class GraphRunner:
     """Advances a graph; `types` is the module that holds its `Command`."""
 
-    def __init__(self, graph: Any, types: Any) -> None:
+    def __init__(self, graph: Any, types: Any, spec: str = "") -> None:
         self.graph = graph
         self.types = types
+        self.spec = spec
 
     def advance(self, step: Advance, report: Report, stop: Callable[[], bool]) -> str:
         """Run one superstep; return the id of the newest checkpoint that it made or stood on."""
@@ -70,7 +71,7 @@ class GraphRunner:
         place = step.place if step.replay else Place(step.place.thread, "", step.place.namespace)
         given = self.types.Command(resume=dict(step.answers)) if step.answers else step.input
         pause = "interrupt_before" if step.only_input else "interrupt_after"
-        return given, config_of(place), {pause: "*", "stream_mode": MODES, "durability": "sync"}
+        return given, labelled(config_of(place), self.spec), {pause: "*", "stream_mode": MODES, "durability": "sync"}
 
     def _stream(self, step: Advance) -> Iterator[tuple[str, Any]]:
         given, config, options = self._arguments(step)

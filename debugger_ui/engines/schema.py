@@ -1,7 +1,8 @@
 """What a graph's channels are: kind, reducer, and the type that the state declares for them."""
 
+import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from debugger_ui.engines import naming
@@ -63,3 +64,26 @@ def _reducer(channel: Any) -> str:
     if name.startswith("_") and "messages" in name:
         return "add_messages"
     return f"operator.{name}" if module == "operator" else name
+
+
+def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> list[Any]:
+    """Return the channel's value after each write, in order; a write that it refuses ends the list.
+
+    The channel itself is not touched: a copy starts from `before`.
+    """
+    if channel is None:
+        return []
+    after: list[Any] = []
+    given = copy.deepcopy(list(writes))
+    fresh = (
+        channel.from_checkpoint(before)
+        if before is not MISSING
+        else channel.from_checkpoint(channel.copy().checkpoint())
+    )
+    for write in given:
+        try:
+            fresh.update([write])
+            after.append(copy.deepcopy(fresh.get()))
+        except Exception:  # a reducer is the user's code; what it refuses has no value to show
+            break
+    return after

@@ -40,6 +40,8 @@ class ThreadRow:
     bytes: int | None = None
     title: str = ""
     """Name given by the user, or empty."""
+    graph: str = ""
+    """Graph that made it, where the database holds threads of several."""
 
 
 @dataclass(frozen=True, slots=True)

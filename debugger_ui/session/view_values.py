@@ -12,9 +12,7 @@ ThreadStatus = Literal["waiting", "failed", "running", "done", "ready", "empty"]
 TaskStatus = Literal["saved", "supplied", "failed", "interrupted", "running", "to run"]
 """`saved`: its writes are on disk. `to run`: nothing is saved, it runs with the next step."""
 
-RunState = Literal[
-    "idle", "running", "pausing", "stopping", "paused", "interrupted", "done", "failed", "stopped"
-]
+RunState = Literal["idle", "running", "pausing", "stopping", "paused", "interrupted", "done", "failed", "stopped"]
 Op = Literal["added", "removed", "changed", "moved"]
 EditMode = Literal["append", "overwrite"]
 """`append` sends the value through the channel's reducer, `overwrite` replaces the whole value."""

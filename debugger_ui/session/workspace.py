@@ -1,20 +1,81 @@
 """What is open in this process and shared by every browser tab.
 
 Engines (a graph on its database, or a database alone), the board of running jobs, breakpoints,
-and the names and notes that people gave to branches.
+and the names and notes that people gave to threads and branches.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from debugger_ui.engines.base import Engine
+from debugger_ui.session.breaks import Breakpoints
+from debugger_ui.session.jobs import JobBoard
+from debugger_ui.session.labels import SUFFIX, Labels
+from debugger_ui.session.problems import refuse
+from debugger_ui.session.reading import Reading
+
+GRAPH_LABEL = "graph"
+"""Metadata key by which a thread names its graph, where a database holds those of several."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """One engine with what belongs to its graph."""
+
+    engine: Engine
+    reading: Reading
+    breakpoints: Breakpoints = field(default_factory=Breakpoints)
 
 
 class Workspace:
-    """Everything that outlives one tab: `Workspace.open("app.graph:graph", database="x.sqlite")`."""
+    """Everything that outlives one tab: `Workspace.open("app.graph:graph", database="x.sqlite")`.
+
+    Engines given together share one database, so threads and jobs are one list.
+    """
+
+    def __init__(
+        self, engines: Sequence[Engine], *, read_only: bool = False, reason: str = "", file: FilePath | None = None
+    ) -> None:
+        if not engines:
+            raise refuse("There is nothing to open.")
+        self.desks = {engine.name: Desk(engine, Reading(engine)) for engine in engines}
+        self.read_only = read_only
+        self.read_only_reason = reason or ("It was opened with --read-only." if read_only else "")
+        self.board = JobBoard()
+        self.labels = Labels(file.with_name(file.name + SUFFIX) if file is not None and not read_only else None)
 
     @classmethod
-    def open(
-        cls, target: str | None = None, *, database: str | None = None, read_only: bool = False
-    ) -> "Workspace":
-        """Open a graph spec (`pkg.module:attr`), a folder or langgraph.json, or a database alone.
+    def open(cls, target: str | None = None, *, database: str | None = None, read_only: bool = False) -> "Workspace":
+        """Open a graph spec (`pkg.module:attr`), a folder or langgraph.json, `demo`, or a database alone.
 
         Raises:
             SessionError: what was given cannot be opened; the sentence says why and what can be.
         """
-        raise NotImplementedError
+        from debugger_ui.session.loader import load
+
+        loaded = load(target, database=database, read_only=read_only)
+        return cls(loaded.engines, read_only=loaded.read_only, reason=loaded.reason, file=loaded.file)
+
+    @property
+    def database(self) -> str:
+        """Shown name of the database."""
+        return self.desk("").engine.database
+
+    def desk(self, graph: str) -> Desk:
+        """Return a graph's desk; an empty or unknown name gives the first."""
+        return self.desks.get(graph) or next(iter(self.desks.values()))
+
+    def graph_of(self, label: object) -> str:
+        """Return the name of the graph that a thread's label means, or ""."""
+        return next((name for name, desk in self.desks.items() if label and label in (name, desk.engine.spec)), "")
+
+    def close(self) -> None:
+        """Stop what runs and give the databases back."""
+        for thread in self.board.busy():
+            job = self.board.get(thread)
+            if job is not None:
+                job.ask_stop()
+                job.wait(2.0)
+        for desk in self.desks.values():
+            desk.engine.close()

@@ -1,0 +1,214 @@
+"""What a session starts or writes: runs, answers, new runs, edits; each checked before it begins.
+
+Everything that is refused is refused before anything has run or been written.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from debugger_ui.engines.base import MISSING, Advance, Editor, Place, Record, Runner
+from debugger_ui.session.codec import to_text
+from debugger_ui.session.edits import Edits
+from debugger_ui.session.forms import fields_of_schema, parse_fields
+from debugger_ui.session.jobs import Job
+from debugger_ui.session.parse import parse_json
+from debugger_ui.session.problems import refuse
+from debugger_ui.session.questions import parse_answer, question_view
+from debugger_ui.session.reading import Spot
+from debugger_ui.session.runs import Order, Worker
+from debugger_ui.session.shape import safe_repr
+from debugger_ui.session.text import literal
+from debugger_ui.session.view_actions import FormField, RunForm
+from debugger_ui.session.view_record import QuestionView
+from debugger_ui.session.view_values import Ability
+from debugger_ui.session.workspace import Desk, Workspace
+
+MAX_THREAD_ID = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Actions on one graph of a workspace."""
+
+    workspace: Workspace
+    desk: Desk
+
+    # --- may I? -------------------------------------------------------------------------------
+
+    def may(self, ability: str) -> Ability:
+        """Return whether this engine and workspace can do something at all."""
+        engine = self.desk.engine
+        if ability in engine.limits:
+            return Ability(False, engine.limits[ability])
+        if ability in ("run", "step", "answer", "edit", "new_run", "phases") and self.workspace.read_only:
+            return Ability(False, f"Read-only: {self.workspace.read_only_reason}")
+        return Ability(True)
+
+    def need(self, ability: str) -> None:
+        """Refuse what the engine or the workspace cannot do."""
+        found = self.may(ability)
+        if not found.allowed:
+            kind = "read-only" if self.workspace.read_only else "unavailable"
+            raise refuse(found.reason, kind=kind)
+
+    def runner(self) -> Runner:
+        """Return what runs nodes, or refuse."""
+        self.need("run")
+        runner = self.desk.engine.runner
+        if runner is None:
+            raise refuse("There is no graph open that could run.", kind="unavailable")
+        return runner
+
+    def editor(self) -> Editor:
+        """Return what writes edits, or refuse."""
+        self.need("edit")
+        editor = self.desk.engine.editor
+        if editor is None:
+            raise refuse("There is no graph open that could be edited.", kind="unavailable")
+        return editor
+
+    # --- running ------------------------------------------------------------------------------
+
+    def run_ability(self, spot: Spot | None, record: Record | None) -> Ability:
+        """Return whether a superstep can run from here, and why not."""
+        general = self.may("run")
+        if not general.allowed:
+            return general
+        if spot is None or record is None:
+            return Ability(False, "Choose a thread, or start a new run.")
+        if spot.namespace:
+            return Ability(False, "This is inside a subgraph: its steps run with the node of the graph around it.")
+        head = self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id)
+        if head and any(task.questions for task in record.tasks):
+            return Ability(False, "It waits for an answer.")
+        if not record.tasks or (head and all(task.done for task in record.tasks)):
+            return Ability(False, "Nothing is left to run here.")
+        return Ability(True)
+
+    def run(self, spot: Spot, record: Record, *, verb: str, head_seen: bool) -> Job:
+        """Start supersteps from a spot; `head_seen` if the person saw it as the newest of its branch."""
+        runner = self.runner()
+        if self.workspace.board.get(spot.thread) is None or spot.thread not in self.workspace.board.busy():
+            able = self.run_ability(spot, record)
+            if not able.allowed:
+                raise refuse(able.reason, kind="unavailable")
+        order = Order(Advance(spot.place), verb != "step", self.desk.breakpoints.hit)
+        return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
+
+    def _start(
+        self, thread: str, verb: str, spot: Spot | None, order: Order, runner: Runner, check: Callable[[], None]
+    ) -> Job:
+        job = Job(thread, verb, spot.id if spot else "")
+        return self.workspace.board.start(job, check, Worker(self.desk.engine, runner, order))
+
+    def _still_head(self, spot: Spot, head_seen: bool) -> Callable[[], None]:
+        def check() -> None:
+            if head_seen and not self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id):
+                raise refuse(
+                    "This branch has moved on since it was shown here; look at its newest checkpoint first.",
+                    kind="moved-on",
+                )
+
+        return check
+
+    # --- answers ------------------------------------------------------------------------------
+
+    def answer(self, spot: Spot, answers: Mapping[str, str], *, go_on: bool) -> Job:
+        """Start the run that takes the answers, if their questions are still open."""
+        self.need("answer")
+        runner = self.runner()
+        if not answers:
+            raise refuse("Write an answer first.")
+        known = {asked.id: asked for asked in self._asked(spot)}
+        parsed: dict[str, Any] = {}
+        for id_, text in answers.items():
+            if id_ not in known:
+                raise _moved_on()
+            parsed[id_] = parse_answer(known[id_], text)
+
+        def check() -> None:
+            self._still_head(spot, True)()
+            if not set(parsed) <= {asked.id for asked in self._asked(spot)}:
+                raise _moved_on()
+
+        order = Order(Advance(spot.place, answers=parsed), go_on, self.desk.breakpoints.hit)
+        return self._start(spot.thread, "answer", spot, order, runner, check)
+
+    def _asked(self, spot: Spot) -> list[QuestionView]:
+        record = self.desk.reading.record(spot)
+        return [question_view(asked, task, record, spot) for task in record.tasks for asked in task.questions]
+
+    # --- new runs -----------------------------------------------------------------------------
+
+    def form(self) -> RunForm:
+        """Return the input form of the graph."""
+        engine = self.desk.engine
+        example = engine.example()
+        return RunForm(
+            fields=self._fields(),
+            example="" if example is MISSING else to_text(example),
+            thread=f"{engine.name}-{uuid.uuid4().hex[:6]}",
+        )
+
+    def _fields(self) -> tuple[FormField, ...]:
+        engine = self.desk.engine
+        example = engine.example()
+        return fields_of_schema(engine.input_schema(), None if example is MISSING else example)
+
+    def new_run(self, given: Mapping[str, str] | str, thread: str, *, run: bool) -> Job:
+        """Start a thread with input, stopping at its input checkpoint unless `run`."""
+        self.need("new_run")
+        runner = self.runner()
+        values = self._input(given)
+        thread = thread.strip() or self.form().thread
+        if len(thread) > MAX_THREAD_ID or not thread.isprintable():
+            raise refuse(f"A thread id is up to {MAX_THREAD_ID} printable characters.", field="thread")
+        spot = self._spot_of(thread)
+        first = Advance(Place(thread), input=values, only_input=True)
+        order = Order(first, run, self.desk.breakpoints.hit)
+        return self._start(thread, "new run", spot, order, runner, lambda: None)
+
+    def _spot_of(self, thread: str) -> Spot | None:
+        history = self.desk.reading.history(thread)
+        newest = history.newest
+        return Spot(thread, "", history.branch_of[newest], newest, True) if newest else None
+
+    def _input(self, given: Mapping[str, str] | str) -> Any:
+        example = self.desk.engine.example()
+        if isinstance(given, str):
+            same = example is not MISSING and given.strip() == to_text(example).strip()
+            value = example if same else parse_json(given, "input")
+            if not isinstance(value, Mapping):
+                raise refuse(
+                    f"The input is an object {{...}} with the graph's keys, not {type(value).__name__}: "
+                    f"{literal(safe_repr(value))[:80]}.",
+                    field="input",
+                )
+            return value
+        values = parse_fields(self._fields(), given, None if example is MISSING else example)
+        if not values:
+            raise refuse("The input is empty. Fill in at least one field.", field="input")
+        return values
+
+    # --- edits --------------------------------------------------------------------------------
+
+    def edits(self, spot: Spot) -> Edits:
+        """Return the editing of a spot's checkpoint, or refuse."""
+        editor = self.editor()
+        if spot.namespace:
+            self.need("edit_subgraphs")
+        return Edits(self.desk.engine, editor, spot, self.desk.reading.record(spot))
+
+    def not_busy(self, thread: str) -> None:
+        """Refuse while a job holds the thread."""
+        if thread in self.workspace.board.busy():
+            raise refuse(f"Thread {thread!r} is running. Wait for it, or stop it.", kind="busy")
+
+
+def _moved_on() -> Exception:
+    return refuse(
+        "This question has been answered already, or its thread has moved on. Your answer was not used.",
+        kind="moved-on",
+    )

@@ -1,0 +1,122 @@
+"""Plan and update of a superstep in words: why each node runs or not, how each channel got its value.
+
+What the runtime itself explains is taken from it; for anything else the same is worked out from
+triggers, versions and versions seen.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import MISSING, ChannelSpec, Engine, NodeSpec, Record, Task
+from debugger_ui.session.render import BRIEF, view
+from debugger_ui.session.view_analysis import FoldStep, PlanVerdict, PlanView, TriggerView, UpdateFold, UpdateView
+from debugger_ui.session.view_values import ValueView
+
+
+def plan_view(engine: Engine, record: Record, thread: str) -> PlanView:
+    """Return a verdict for every node of the graph."""
+    sends = Counter(str(send.node) for send in naming.sends_of(record.channels))
+    tasks = {task.name for task in record.tasks}
+    nodes = [node for node in engine.topology(thread).nodes if node.kind not in ("start", "end")]
+    verdicts = tuple(_verdict(node, record, sends.get(node.id, 0), node.id in tasks) for node in nodes)
+    return PlanView(verdicts, computed=False)
+
+
+def _verdict(node: NodeSpec, record: Record, sends: int, runs: bool) -> PlanVerdict:
+    seen = record.seen.get(node.id, {})
+    triggers = tuple(
+        TriggerView(
+            channel=channel,
+            version=naming.show_version(record.versions.get(channel)),
+            seen=naming.show_version(seen.get(channel)),
+            fires=naming.ready(channel, record.channels)
+            and naming.newer(record.versions.get(channel), seen.get(channel)),
+        )
+        for channel in node.triggers
+    )
+    waits = tuple(dict.fromkeys(name for channel in node.triggers for name in _missing(channel, record)))
+    runs = runs or sends > 0 or any(trigger.fires for trigger in triggers)
+    return PlanVerdict(node.id, runs, _reason(triggers, waits, sends, runs), triggers, waits, sends)
+
+
+def _missing(channel: str, record: Record) -> Sequence[str]:
+    names = naming.sources_of(channel)
+    value = record.channels.get(channel, ())
+    came = set(value) if isinstance(value, (set, frozenset, list)) else set()
+    return [name for name in names if name not in came] if came else ()
+
+
+def _reason(triggers: Sequence[TriggerView], waits: Sequence[str], sends: int, runs: bool) -> str:
+    reasons = []
+    if sends:
+        reasons.append(f"{sends} {'Send is' if sends == 1 else 'Sends are'} addressed to it")
+    fired = [trigger for trigger in triggers if trigger.fires]
+    reasons += [
+        f"{_cause(trigger.channel)} (version {trigger.version}, seen {trigger.seen or 'none'})" for trigger in fired
+    ]
+    if runs:
+        return f"runs: {'; '.join(reasons) or 'the runtime planned it'}"
+    if waits:
+        return f"waits for {', '.join(waits)}: the join needs all of its sources"
+    if not any(trigger.version for trigger in triggers):
+        return "does not run: nothing has triggered it yet"
+    return "does not run: it has already seen every version of its triggers"
+
+
+def _cause(channel: str) -> str:
+    if sources := naming.sources_of(channel):
+        return f"all of {', '.join(sources)} have finished"
+    return f"{channel} has moved on"
+
+
+def update_view(engine: Engine, record: Record, child: Record | None) -> UpdateView:
+    """Return how the writes of the superstep that starts at a record fold, channel by channel."""
+    specs = engine.channels()
+    tasks = sorted(record.tasks, key=_order)
+    written: dict[str, list[tuple[Task, Any]]] = {}
+    for task in tasks:
+        for channel, value in task.writes:
+            if channel not in naming.CONTROL:
+                written.setdefault(channel, []).append((task, value))
+    return UpdateView(
+        folds=tuple(_fold(engine, name, writes, record, child, specs) for name, writes in written.items()),
+        tasks_in=sum(task.done for task in tasks),
+        tasks=len(tasks),
+        computed=False,
+    )
+
+
+def _order(task: Task) -> tuple[str, ...]:
+    return tuple(f"{part:09d}" if isinstance(part, int) else str(part) for part in task.path[:3])
+
+
+def _fold(
+    engine: Engine,
+    name: str,
+    writes: Sequence[tuple[Task, Any]],
+    record: Record,
+    child: Record | None,
+    specs: Mapping[str, ChannelSpec],
+) -> UpdateFold:
+    before = record.channels.get(name, MISSING)
+    folded = engine.fold(name, before, [value for _, value in writes])
+    stored = child.channels.get(name, MISSING) if child is not None else (folded[-1] if folded else MISSING)
+    return UpdateFold(
+        channel=name,
+        reducer=specs[name].reducer if name in specs else "",
+        before=_shown(before),
+        steps=tuple(
+            FoldStep(task.id, task.name, view(value, BRIEF), _shown(folded[index]) if index < len(folded) else None)
+            for index, (task, value) in enumerate(writes)
+        ),
+        after=_shown(stored),
+        version_before=naming.show_version(record.versions.get(name)),
+        version_after=naming.show_version(child.versions.get(name)) if child is not None else "",
+        state_key=specs[name].state_key if name in specs else naming.is_state_key(name),
+    )
+
+
+def _shown(value: Any) -> ValueView | None:
+    return None if value is MISSING else view(value, BRIEF)

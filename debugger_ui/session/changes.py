@@ -1,0 +1,152 @@
+"""Where a value changed: the last change before the cursor, the next one after it, and its writers.
+
+Versions are compared first, so values are read only where the key was written at all.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from debugger_ui.engines.base import MISSING, Outline, Record
+from debugger_ui.session.diff import equal
+from debugger_ui.session.reading import Reading, Spot
+from debugger_ui.session.render import BRIEF, view
+from debugger_ui.session.shape import at_path, items_of, kind_of
+from debugger_ui.session.view_analysis import ChangePoint, ProvenanceHop
+from debugger_ui.session.view_values import Path, ValueView
+
+MAX_HOPS = 60
+MAX_DEPTH = 12
+
+
+class Changes:
+    """Walks one branch path of a thread."""
+
+    def __init__(self, reading: Reading, spot: Spot) -> None:
+        self.reading = reading
+        self.spot = spot
+        self.history = reading.history(spot.thread, spot.namespace)
+
+    def last(self, path: Path, at: str = "") -> ChangePoint | None:
+        """Return where the value at the path became what it is at a checkpoint."""
+        line = self.history.path(at or self.spot.id)
+        outlines = self.reading.engine.outlines(self.spot.thread, line, self.spot.namespace)
+        for index in range(len(line) - 1, -1, -1):
+            parent = line[index - 1] if index else ""
+            if self._may_change(outlines.get(line[index]), path) or not parent:
+                point = self._point(path, parent, line[index])
+                if point is not None:
+                    return point
+        return None
+
+    def next(self, path: Path) -> ChangePoint | None:
+        """Return where on the cursor's branch the value changes next."""
+        branch = self.history.branches[self.spot.branch]
+        line = self.history.path(branch.head)
+        rest = line[line.index(self.spot.id) + 1 :] if self.spot.id in line else []
+        outlines = self.reading.engine.outlines(self.spot.thread, rest, self.spot.namespace)
+        before = self.spot.id
+        for id_ in rest:
+            if self._may_change(outlines.get(id_), path):
+                point = self._point(path, before, id_)
+                if point is not None:
+                    return point
+            before = id_
+        return None
+
+    def _may_change(self, outline: Outline | None, path: Path) -> bool:
+        return outline is None or not path or str(path[0]) in outline.changed
+
+    def _point(self, path: Path, parent: str, id_: str) -> ChangePoint | None:
+        """Return the change between two neighbours, or None when the value is the same in both."""
+        after = self.reading.record(self.spot, id_)
+        before = self.reading.record(self.spot, parent) if parent else None
+        old = look(before, path) if before is not None else MISSING
+        new = look(after, path)
+        if (old is MISSING and new is MISSING) or (old is not MISSING and new is not MISSING and equal(old, new)):
+            return None
+        return ChangePoint(
+            path=path,
+            checkpoint=id_,
+            step=after.header.step,
+            branch=self.history.branch_of[id_],
+            writers=self.writers(before, after, path),
+            before=shown(old, path),
+            after=shown(new, path),
+        )
+
+    def writers(self, before: Record | None, after: Record, path: Path) -> tuple[str, ...]:
+        """Return who wrote the path's key between two neighbours: nodes, "input" or "edit"."""
+        if after.header.source == "update":
+            return ("edit",)
+        if before is None or after.header.source in ("input", "fork"):
+            return ("input",) if after.header.source == "input" else ()
+        key = str(path[0]) if path else ""
+        found = [task.name for task in before.tasks if any(c == key for c, _ in task.writes)]
+        return tuple("input" if name == "__start__" else name for name in dict.fromkeys(found))
+
+    def why(self, path: Path) -> tuple[ProvenanceHop, ...]:
+        """Return who wrote the value, what they had read, who wrote that, back to input or edit."""
+        hops: list[ProvenanceHop] = []
+        met: set[tuple[str, Path]] = set()
+        todo: list[tuple[Path, str, int]] = [(path, self.spot.id, 0)]
+        while todo and len(hops) < MAX_HOPS:
+            wanted, at, depth = todo.pop(0)
+            point = self.last(wanted, at)
+            if point is None or (point.checkpoint, wanted) in met:
+                continue
+            met.add((point.checkpoint, wanted))
+            made = self._hops(point, wanted, depth)
+            hops += made
+            parent = self.history.parents.get(point.checkpoint, "")
+            if parent and depth < MAX_DEPTH:
+                reads = dict.fromkeys(key for hop in made for key in hop.reads)
+                todo += [((key,), parent, depth + 1) for key in reads]
+        return tuple(hops)
+
+    def _hops(self, point: ChangePoint, path: Path, depth: int) -> list[ProvenanceHop]:
+        parent = self.history.parents.get(point.checkpoint, "")
+        before = self.reading.record(self.spot, parent) if parent else None
+        value = point.after or view(None)
+        if point.writers in (("input",), ("edit",)) or before is None:
+            kind = point.writers[0] if point.writers else "input"
+            return [ProvenanceHop(point.checkpoint, point.step, kind, "", kind, path, value, (), depth)]
+        key = str(path[0])
+        return [
+            ProvenanceHop(
+                checkpoint=point.checkpoint,
+                step=point.step,
+                node=task.name,
+                task=task.id,
+                kind="supplied" if task.supplied else "task",
+                path=path,
+                value=value,
+                reads=reads_of(task.input),
+                depth=depth,
+            )
+            for task in before.tasks
+            if any(channel == key for channel, _ in task.writes)
+        ]
+
+
+def reads_of(given: Any) -> tuple[str, ...]:
+    """Return the keys that a task was given with a value."""
+    if given is MISSING or kind_of(given) not in ("dict", "dataclass", "model"):
+        return ()
+    return tuple(str(key) for key, value in items_of(given) if value is not None)
+
+
+def look(record: Record, path: Path) -> Any:
+    """Return what sits at a path of a record's state, or MISSING."""
+    if not path:
+        return dict(record.state)
+    if path[0] not in record.state:
+        return MISSING
+    try:
+        return at_path(record.state[str(path[0])], tuple(path[1:]))
+    except LookupError:
+        return MISSING
+
+
+def shown(value: Any, path: Sequence[str | int]) -> ValueView | None:
+    """Return a brief view, or None for nothing."""
+    return None if value is MISSING else view(value, BRIEF, tuple(path))

@@ -1,0 +1,203 @@
+"""Edits: state keys as text, what an edit would do, and saving it as a branch. Nothing runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Engine, Preview, Record
+from debugger_ui.session.codec import restore, to_text
+from debugger_ui.session.messages import holds_messages, new_messages
+from debugger_ui.session.parse import MAX_CHARS, parse_json
+from debugger_ui.session.problems import SessionError, describe, refuse
+from debugger_ui.session.reading import Spot
+from debugger_ui.session.render import USUAL, view
+from debugger_ui.session.shape import kind_of, type_name
+from debugger_ui.session.text import literal
+from debugger_ui.session.view_actions import Edit, EditField, EditForm, EditOutcome, EditPreview
+from debugger_ui.session.view_values import Problem, ValueView
+
+
+class Edits:
+    """Editing at one checkpoint."""
+
+    def __init__(self, engine: Engine, editor: Editor, spot: Spot, record: Record) -> None:
+        self.engine = engine
+        self.editor = editor
+        self.spot = spot
+        self.record = record
+        self.specs = {name: spec for name, spec in engine.channels().items() if spec.state_key}
+
+    def form(self) -> EditForm:
+        """Return the state keys as text, and the authors."""
+        return EditForm(
+            fields=tuple(self._field(key) for key in dict.fromkeys([*self.specs, *self.record.state])),
+            authors=self.authors(),
+            author=self.editor.author(self.spot.place),
+            base=self.record.header.id,
+        )
+
+    def authors(self) -> tuple[str, ...]:
+        """Return the nodes that an edit can be written as."""
+        nodes = self.engine.topology(self.spot.thread).nodes
+        return tuple(node.id for node in nodes if node.kind not in ("start", "end"))
+
+    def _field(self, key: str) -> EditField:
+        spec = self.specs.get(key)
+        value = self.record.state.get(key, MISSING)
+        reducer = spec.reducer if spec else ""
+        said = _annotated(spec)
+        if value is MISSING:
+            return EditField(key, "", said, reducer, editable=True, empty=True)
+        kind = said or literal(type_name(value))
+        if kind_of(value) in ("object", "table", "opaque"):
+            why = f"A {literal(type_name(value))} cannot be written as JSON; it stays as it is."
+            return EditField(key, "", kind, reducer, editable=False, reason=why)
+        try:
+            text = to_text(value)
+        except (ValueError, RecursionError) as error:
+            return EditField(key, "", kind, reducer, editable=False, reason=f"{error} It stays as it is.")
+        if len(text) > MAX_CHARS:
+            why = f"Its JSON is {len(text):,} characters long; the editor takes up to {MAX_CHARS:,}."
+            return EditField(key, "", kind, reducer, editable=False, reason=why)
+        return EditField(key, text, kind, reducer, editable=True)
+
+    def changes(self, edits: Sequence[Edit]) -> list[Change]:
+        """Return what was typed as values of the right types.
+
+        Raises:
+            SessionError: the first edit that does not parse or fit.
+        """
+        keys = [edit.key for edit in edits]
+        if twice := next((key for key in keys if keys.count(key) > 1), ""):
+            raise refuse(f"The key {twice!r} is edited twice.", field=twice)
+        return [self._change(edit) for edit in edits]
+
+    def _change(self, edit: Edit) -> Change:
+        if edit.key not in self.specs and edit.key not in self.record.state:
+            known = ", ".join(sorted(self.specs)) or "none"
+            raise refuse(f"The state has no key {edit.key!r}; its keys are {known}.", field=edit.key)
+        spec = self.specs.get(edit.key)
+        append = edit.mode == "append" and bool(spec and spec.reducer)
+        old = self.record.state.get(edit.key, MISSING)
+        plain = parse_json(edit.text, edit.key)
+        # What is appended is new, except that it takes its class from what it is appended to.
+        model = None if old is MISSING or append else old
+        value = self._typed(restore(plain, model, (edit.key,)), old, spec, append=append)
+        self._check(edit.key, value, old, spec, append=append)
+        return Change(edit.key, value, append)
+
+    def _typed(self, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> Any:
+        annotation = spec.annotation if spec else MISSING
+        if holds_messages(annotation, None if old is MISSING else old):
+            if append and isinstance(value, dict):
+                return new_messages([value], (spec.name if spec else "",))[0]
+            return new_messages(value, (spec.name if spec else "",))
+        if append and isinstance(value, list) and isinstance(old, list) and old and value:
+            grown = restore([*_plain_of(old), *value], old, (spec.name if spec else "",))
+            return grown[len(old) :]
+        return value
+
+    def _check(self, key: str, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> None:
+        """Refuse a shape that no later step could use, as far as the declared type tells."""
+        declared = spec.annotation if spec else MISSING
+        base = getattr(declared, "__origin__", declared)
+        wanted = base if base in (list, dict, str, int, bool, tuple, set) else None
+        if wanted is None or isinstance(value, wanted) or (append and kind_of(value) == "message"):
+            return
+        if value is None and old is None:
+            return
+        raise refuse(
+            f"{key!r} holds {'a ' + wanted.__name__}, and this is {'a ' + type(value).__name__}."
+            f" Write {_example(wanted)}.",
+            field=key,
+        )
+
+    def preview(self, edits: Sequence[Edit], author: str) -> EditPreview:
+        """Return what saving would do; problems are in the preview."""
+        changes, problems = self._all(edits)
+        if author and author not in self.authors():
+            problems.append(Problem(f"There is no node {author!r} to write the edit as.", kind="input", field="author"))
+        if problems:
+            return EditPreview((), (), problems=tuple(problems))
+        try:
+            made = self.editor.preview(self.spot.place, changes, author)
+        except Exception as error:  # a reducer or the runtime refuses: that is what the preview is for
+            return EditPreview((), (), problems=(refused(error, author),))
+        asking = tuple(dict.fromkeys(task.name for task in self.record.tasks if task.questions))
+        return EditPreview(
+            outcomes=tuple(self._outcome(change, made) for change in changes),
+            next=made.due,
+            asks_again=tuple(node for node in made.due if node in asking),
+            computed=made.computed,
+        )
+
+    def _all(self, edits: Sequence[Edit]) -> tuple[list[Change], list[Problem]]:
+        changes: list[Change] = []
+        problems: list[Problem] = []
+        for edit in edits:
+            try:
+                changes += self.changes([edit])
+            except SessionError as error:
+                problems.append(error.problem)
+        return changes, problems
+
+    def _outcome(self, change: Change, made: Preview) -> EditOutcome:
+        return EditOutcome(
+            key=change.key,
+            mode="append" if change.append else "overwrite",
+            before=_shown(self.record.state, change.key),
+            after=_shown(made.state, change.key),
+        )
+
+    def save(self, edits: Sequence[Edit], author: str) -> str:
+        """Write the edit as a child of the checkpoint; return the new checkpoint's id."""
+        changes = self.changes(edits)
+        if author and author not in self.authors():
+            raise refuse(f"There is no node {author!r} to write the edit as.", field="author")
+        try:
+            return self.editor.save(self.spot.place, changes, author)
+        except Exception as error:  # whatever the reducers or the saver raise is shown; nothing was written
+            raise SessionError(refused(error, author)) from error
+
+
+def refused(error: Exception, author: str) -> Problem:
+    """Return why an edit was refused as a sentence."""
+    text = str(error).strip().splitlines()
+    said = text[0] if text else type(error).__name__
+    if not author and "ambiguous" in said.lower():
+        return Problem(
+            "Choose the node to write this edit as: several could be.", field="author", details=describe(error)
+        )
+    return Problem(f"The edit does not go in: {type(error).__name__}: {said}", details=describe(error))
+
+
+def _shown(state: Mapping[str, Any], key: str) -> ValueView | None:
+    return view(state[key], USUAL, (key,)) if key in state else None
+
+
+def _annotated(spec: ChannelSpec | None) -> str:
+    annotation = spec.annotation if spec else MISSING
+    if annotation is MISSING:
+        return ""
+    name = (
+        annotation.__name__
+        if isinstance(annotation, type) and not hasattr(annotation, "__origin__")
+        else str(annotation)
+    )
+    return literal(name.replace("typing.", "").replace("langchain_core.messages.", ""))
+
+
+def _plain_of(value: Any) -> Any:
+    from debugger_ui.session.codec import to_plain
+
+    return to_plain(value)
+
+
+def _example(wanted: type) -> str:
+    examples = {
+        list: "[...]",
+        dict: "{...}",
+        str: "a text in double quotes",
+        int: "a whole number",
+        bool: "true or false",
+    }
+    return examples.get(wanted, "[...]")

@@ -1,0 +1,41 @@
+"""Pending questions of all threads."""
+
+from dataclasses import replace
+
+from debugger_ui.engines.base import Outline
+from debugger_ui.session.questions import question_view
+from debugger_ui.session.reading import Spot
+from debugger_ui.session.view_record import Page, QuestionView
+from debugger_ui.session.workspace import GRAPH_LABEL, Desk, Workspace
+
+SCAN = 1_000
+"""Threads looked through for questions."""
+
+
+def inbox_page(workspace: Workspace, desk: Desk, window: tuple[int, int]) -> Page[QuestionView]:
+    """Return the pending questions at the heads of all branches, newest thread first."""
+    offset, limit = window
+    heads, total = desk.engine.threads(0, SCAN)
+    found: list[QuestionView] = []
+    for head in heads:
+        owner = workspace.desks.get(workspace.graph_of(head.metadata.get(GRAPH_LABEL)), desk)
+        found += _of_thread(owner, head.id)
+        if len(found) > offset + limit:
+            break
+    cut = total is None or total > SCAN or len(found) > offset + limit
+    shown = tuple(found[offset : offset + limit])
+    return Page(shown, offset, limit, None if cut else len(found), len(found) > offset + limit)
+
+
+def _of_thread(desk: Desk, thread: str) -> list[QuestionView]:
+    history = desk.reading.history(thread)
+    heads = [branch.head for branch in reversed(history.branches.values()) if history.is_head(branch.head)]
+    outlines = desk.engine.outlines(thread, heads)
+    found: list[QuestionView] = []
+    for id_ in heads:
+        if not outlines.get(id_, Outline()).asking:
+            continue
+        spot = replace(Spot(thread, "", history.branch_of[id_], id_, True))
+        record = desk.reading.record(spot)
+        found += [question_view(asked, task, record, spot) for task in record.tasks for asked in task.questions]
+    return found

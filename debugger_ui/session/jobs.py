@@ -1,0 +1,164 @@
+"""Running jobs: at most one per thread, on a worker that no page owns.
+
+Rules:
+- Whether a job may start is decided under the board's lock, together with whether the checkpoint
+  that the person saw is still the newest of its branch. So a double click or a second browser
+  cannot run the same step twice: the later one is told, and nothing runs.
+- A job goes on when the page that started it is gone; its last state stays readable.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from debugger_ui.engines.base import Event
+from debugger_ui.session.problems import SessionError, refuse
+from debugger_ui.session.view_actions import RunProgress
+from debugger_ui.session.view_values import Problem, RunState
+
+KEEP = 200
+"""Finished jobs whose result is remembered."""
+
+
+class Job:
+    """One run on one thread; written by its worker, read by anybody."""
+
+    def __init__(self, thread: str, verb: str, start: str) -> None:
+        self.thread = thread
+        self.verb = verb
+        self.start = start
+        """Checkpoint from which it was started; "" for a new thread."""
+        self._state: RunState = "running"
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._began = time.monotonic()
+        self._progress = RunProgress(thread, "running", verb)
+        self._running: dict[str, str] = {}
+        self.pause_wanted = False
+        self.stop_wanted = False
+        self.at = start
+        """Checkpoint whose superstep is at work."""
+
+    @property
+    def running_tasks(self) -> tuple[str, ...]:
+        """Ids of the tasks at work."""
+        with self._lock:
+            return tuple(self._running)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the worker still holds the thread."""
+        return not self._done.is_set()
+
+    def progress(self) -> RunProgress:
+        """Return where it stands."""
+        with self._lock:
+            if self._done.is_set():
+                return self._progress
+            elapsed = (time.monotonic() - self._began) * 1000
+            running = tuple(dict.fromkeys(self._running.values()))
+            return replace(self._progress, elapsed=round(elapsed, 1), running=running)
+
+    def report(self, event: Event) -> None:
+        """Take in what a running superstep tells."""
+        with self._lock:
+            if self._done.is_set():
+                return  # an abandoned node of a stopped run is still talking
+            if event.kind == "started":
+                self._running[event.task] = event.text
+            elif event.kind == "saved":
+                self._change(checkpoint=event.text)
+            else:
+                self._running.pop(event.task, None)
+                self._change(finished=(*self._progress.finished, event.text))
+
+    def stepped(self, checkpoint: str) -> None:
+        """Note that a superstep has ended at a checkpoint."""
+        with self._lock:
+            self._running.clear()
+            self.at = checkpoint
+            self._change(checkpoint=checkpoint, steps=self._progress.steps + 1, finished=())
+
+    def ask_pause(self) -> None:
+        """Stop after the superstep that is at work."""
+        self._want("pausing")
+        self.pause_wanted = True
+
+    def ask_stop(self) -> None:
+        """Give up the superstep that is at work."""
+        self._want("stopping")
+        self.stop_wanted = True
+
+    def end(self, state: RunState, message: str, problem: Problem | None = None) -> None:
+        """Set the result and give the thread back."""
+        with self._lock:
+            if self._done.is_set():
+                return
+            self._running.clear()
+            elapsed = round((time.monotonic() - self._began) * 1000, 1)
+            self._change(state=state, message=message, problem=problem, running=(), elapsed=elapsed)
+            self._done.set()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for the end; return whether it came."""
+        return self._done.wait(timeout)
+
+    def _want(self, state: RunState) -> None:
+        with self._lock:
+            if not self._done.is_set():
+                self._change(state=state)
+
+    def _change(self, **parts: object) -> None:
+        self._progress = replace(self._progress, serial=self._progress.serial + 1, **parts)  # type: ignore[arg-type]
+
+
+class JobBoard:
+    """The jobs of one engine by thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[str, Job] = {}
+
+    def get(self, thread: str) -> Job | None:
+        """Return the running or last job of a thread."""
+        return self._jobs.get(thread)
+
+    def busy(self) -> tuple[str, ...]:
+        """Return the threads that are held by a job."""
+        return tuple(thread for thread, job in list(self._jobs.items()) if job.busy)
+
+    def start(self, job: Job, check: Callable[[], None], work: Callable[[Job], None]) -> Job:
+        """Start a job, or return the running one when it is the very same step.
+
+        `check` raises `SessionError` when what the person saw is no longer so; it runs under the
+        lock, after the thread is known to be free.
+        """
+        with self._lock:
+            running = self._jobs.get(job.thread)
+            if running is not None and running.busy:
+                if (running.verb, running.start) == (job.verb, job.start):
+                    return running
+                raise refuse(
+                    f"Thread {job.thread!r} is busy: {running.verb} is running. Wait for it, pause it or stop it.",
+                    kind="busy",
+                )
+            check()
+            self._jobs.pop(job.thread, None)
+            self._jobs[job.thread] = job
+            self._forget()
+        threading.Thread(target=self._run, args=(job, work), name=f"forkpoint {job.verb}", daemon=True).start()
+        return job
+
+    def _run(self, job: Job, work: Callable[[Job], None]) -> None:
+        try:
+            work(job)
+        except SessionError as error:
+            job.end("failed", error.problem.message, error.problem)
+        finally:
+            # Whatever else happened: a thread must never stay held by a worker that is gone.
+            job.end("failed", "The worker ended without a result.", Problem("The worker ended without a result."))
+
+    def _forget(self) -> None:
+        for thread in [thread for thread, job in self._jobs.items() if not job.busy][:-KEEP]:
+            del self._jobs[thread]

@@ -1,0 +1,282 @@
+"""The looking half of a debug session: the cursor, and everything that can be seen from it.
+
+Nothing here runs a node or writes to a database.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from debugger_ui.engines.base import MISSING
+from debugger_ui.session.acting import Acting
+from debugger_ui.session.analysis import plan_view, update_view
+from debugger_ui.session.changes import Changes, look
+from debugger_ui.session.checkpoints import channel_views, checkpoint_view
+from debugger_ui.session.cursor import Cursor
+from debugger_ui.session.diff import diff_states
+from debugger_ui.session.export import plain
+from debugger_ui.session.graphs import graph_view
+from debugger_ui.session.jobs import Job
+from debugger_ui.session.moving import from_params, moved
+from debugger_ui.session.overviews import abilities, overview
+from debugger_ui.session.problems import refuse
+from debugger_ui.session.reading import Spot
+from debugger_ui.session.render import FULL, USUAL, view
+from debugger_ui.session.text import json_safe, path_label
+from debugger_ui.session.threads import thread_page
+from debugger_ui.session.timeline import branch_views, timeline
+from debugger_ui.session.views import (
+    Abilities,
+    BranchView,
+    ChangePoint,
+    ChannelView,
+    CheckpointView,
+    DiffView,
+    GraphView,
+    Overview,
+    Page,
+    Path,
+    PlanView,
+    ProvenanceHop,
+    TaskView,
+    ThreadRow,
+    Timeline,
+    UpdateView,
+    ValueView,
+)
+from debugger_ui.session.workspace import Desk, Workspace
+
+
+class Looking:
+    """The looking half of a session."""
+
+    def __init__(self, workspace: Workspace, cursor: Cursor | None = None) -> None:
+        self.workspace = workspace
+        self.cursor = cursor or Cursor()
+        self._seen: tuple[Cursor, Spot, bool] | None = None
+        """Cursor and checkpoint of the last look, and whether it was the newest of its branch."""
+        self._mine: Job | None = None
+        """The job that the cursor follows."""
+
+    @property
+    def desk(self) -> Desk:
+        """The engine of the cursor's graph, and what belongs to it."""
+        return self.workspace.desk(self.cursor.graph)
+
+    @property
+    def acting(self) -> Acting:
+        """What can be started or written on that desk."""
+        return Acting(self.workspace, self.desk)
+
+    def spot(self) -> Spot | None:
+        """Return the checkpoint that the cursor stands on; None when there is none."""
+        return self.desk.reading.spot(self.cursor)
+
+    # --- where I am ---------------------------------------------------------------------------
+
+    def overview(self) -> Overview:
+        """Return what is open: database, graph, whether it is read-only and why."""
+        return overview(self.workspace, self.desk, self.spot())
+
+    def abilities(self) -> Abilities:
+        """Return what can be done at the cursor, with the reason for whatever cannot."""
+        return abilities(self.acting, self.spot())
+
+    def move(self, **changes: object) -> Cursor:
+        """Move the cursor: any of graph, thread, branch, checkpoint, namespace, task, path.
+
+        What depends on a changed part is cleared unless given: a new thread clears branch,
+        checkpoint, namespace, task and path. A checkpoint sets its branch.
+
+        Raises:
+            SessionError: no such thread, branch or checkpoint; the cursor stays where it was.
+        """
+        self.cursor = moved(self.workspace, self.cursor, changes)
+        self._seen = None
+        return self.cursor
+
+    def load_params(self, params: Mapping[str, str]) -> list[str]:
+        """Set the cursor from URL parameters; return a sentence for each part that was dropped."""
+        self.cursor, dropped = from_params(self.workspace, params)
+        self._seen = None
+        return dropped
+
+    # --- threads and history ------------------------------------------------------------------
+
+    def threads(self, *, status: str = "", text: str = "", offset: int = 0, limit: int = 50) -> Page[ThreadRow]:
+        """Return threads, newest first; `text` searches ids, titles, nodes and metadata."""
+        window = (offset, limit)
+        return thread_page(self.workspace, self.desk, status=status, text=text.strip(), window=window)
+
+    def timeline(self, *, offset: int = 0, limit: int = 200, text: str = "") -> Timeline:
+        """Return the thread's checkpoints with their lanes, newest first.
+
+        `text` keeps rows whose node, source, changed key, status or note contains it.
+        """
+        spot = self.spot()
+        if spot is None:
+            return Timeline((), (), 0, offset, limit, 0, False)
+        job = self._job_at(spot)
+        busy = job.at if job is not None else ""
+        return timeline(self.desk.reading, self.workspace.labels, spot, (offset, limit), text, busy)
+
+    def branches(self) -> tuple[BranchView, ...]:
+        """Return the branches of the thread, the oldest first."""
+        spot = self.spot()
+        if spot is None:
+            return ()
+        history = self.desk.reading.history(spot.thread, spot.namespace)
+        return branch_views(history, self.workspace.labels, spot.thread, spot.branch)
+
+    def label_branch(
+        self, branch: str, *, name: str | None = None, note: str | None = None, hidden: bool | None = None
+    ) -> None:
+        """Name a branch, write a note on it or hide it; kept beside the database, not in it."""
+        spot = self._need_spot()
+        if branch not in self.desk.reading.history(spot.thread, spot.namespace).branches:
+            raise refuse(f"There is no branch {branch!r} in thread {spot.thread!r}.")
+        self.workspace.labels.set("branch", spot.thread, branch, name=name, note=note, hidden=hidden)
+
+    def note_checkpoint(self, checkpoint: str, note: str) -> None:
+        """Write a note on a checkpoint (empty removes it); kept beside the database, not in it."""
+        spot = self._need_spot()
+        if checkpoint not in self.desk.reading.history(spot.thread, spot.namespace).by_id:
+            raise refuse(f"There is no checkpoint {checkpoint!r} in thread {spot.thread!r}.")
+        self.workspace.labels.set("checkpoint", spot.thread, checkpoint, note=note)
+
+    def first(self) -> Cursor:
+        """Go to the root of the branch's path."""
+        spot = self._need_spot()
+        return self._go(spot, self.desk.reading.history(spot.thread, spot.namespace).path(spot.id)[0])
+
+    def back(self) -> Cursor:
+        """Go to the parent; stays at a root."""
+        spot = self._need_spot()
+        parent = self.desk.reading.history(spot.thread, spot.namespace).parents[spot.id]
+        return self._go(spot, parent or spot.id)
+
+    def forward(self) -> Cursor:
+        """Go to the child on the cursor's branch; stays at its head."""
+        spot = self._need_spot()
+        child = self.desk.reading.history(spot.thread, spot.namespace).forward(spot.id, spot.branch)
+        return self._go(spot, child or spot.id)
+
+    def last(self) -> Cursor:
+        """Go to the head of the branch, and follow it as it grows."""
+        spot = self._need_spot()
+        return self._go(spot, "")
+
+    # --- one checkpoint -----------------------------------------------------------------------
+
+    def checkpoint(self, checkpoint: str = "") -> CheckpointView | None:
+        """Return the checkpoint (the cursor's by default); None when the thread has none yet."""
+        spot = self.spot()
+        if spot is None:
+            return None
+        job = self._job_at(spot)
+        here = checkpoint in ("", spot.id)
+        running = job.running_tasks if job is not None and here and job.at == spot.id else ()
+        shown = checkpoint_view(self.desk.reading, self.workspace.labels, spot, checkpoint or spot.id, running)
+        if here:
+            self._seen = (self.cursor, spot, shown.head)
+        return shown
+
+    def value(self, path: Path, *, checkpoint: str = "", full: bool = False) -> ValueView:
+        """Return the value at a path; `full` lifts the limits of size, not the one of depth.
+
+        Raises:
+            SessionError: there is nothing at the path.
+        """
+        spot = self._need_spot()
+        record = self.desk.reading.record(spot, checkpoint)
+        found = look(record, path)
+        if found is MISSING:
+            raise refuse(f"There is nothing at {path_label(path)} in this checkpoint.")
+        return view(found, FULL if full else USUAL, path)
+
+    def raw(self, path: Path = (), *, checkpoint: str = "") -> str:
+        """Return the value at a path (the whole state by default) as indented JSON text."""
+        found = look(self.desk.reading.record(self._need_spot(), checkpoint), path)
+        if found is MISSING:
+            raise refuse(f"There is nothing at {path_label(path)} in this checkpoint.")
+        return json_safe(json.dumps(plain(found), ensure_ascii=False, indent=2))
+
+    def diff(self, before: str = "", after: str = "") -> DiffView:
+        """Compare two checkpoints, by default the cursor's with its parent."""
+        spot = self._need_spot()
+        reading = self.desk.reading
+        new = reading.record(spot, after)
+        old = reading.record(spot, before) if before else reading.parent_record(spot, new)
+        parent = reading.history(spot.thread, spot.namespace).parents.get(new.header.id, "")
+        neighbours = old is not None and old.header.id == parent
+
+        def writers(key: str) -> tuple[str, ...]:
+            return Changes(reading, spot).writers(old, new, (key,)) if neighbours else ()
+
+        ids = (old.header.id if old is not None else "", new.header.id)
+        return diff_states(old.state if old is not None else {}, new.state, ids, writers)
+
+    def tasks(self, checkpoint: str = "") -> tuple[TaskView, ...]:
+        """Return the tasks of the superstep that starts at the checkpoint."""
+        shown = self.checkpoint(checkpoint)
+        return shown.tasks if shown is not None else ()
+
+    def channels(self, checkpoint: str = "", *, all_channels: bool = False) -> tuple[ChannelView, ...]:
+        """Return state channels (all of them, also triggers and barriers, when asked for)."""
+        spot = self._need_spot()
+        record = self.desk.reading.record(spot, checkpoint)
+        before = self.desk.reading.parent_record(spot, record)
+        return channel_views(record, before, self.desk.engine.channels(), everything=all_channels)
+
+    def graph(self) -> GraphView:
+        """Return the graph with marks and counts at the cursor."""
+        spot = self.spot()
+        job = self._job_at(spot)
+        running = job.progress().running if job is not None and spot is not None and job.at == spot.id else ()
+        return graph_view(self.desk.reading, spot, running, self.cursor.thread)
+
+    def plan(self, checkpoint: str = "") -> PlanView:
+        """Return for every node whether it runs in the superstep that starts here, and why."""
+        spot = self._need_spot()
+        return plan_view(self.desk.engine, self.desk.reading.record(spot, checkpoint), spot.thread)
+
+    def update(self, checkpoint: str = "") -> UpdateView:
+        """Return how the writes of the superstep that starts here fold into each channel."""
+        spot = self._need_spot()
+        record = self.desk.reading.record(spot, checkpoint)
+        history = self.desk.reading.history(spot.thread, spot.namespace)
+        child = history.forward(record.header.id, spot.branch)
+        followed = child and history.by_id[child].source == "loop"
+        return update_view(self.desk.engine, record, self.desk.reading.record(spot, child) if followed else None)
+
+    def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
+        """Return the chain of writers behind the value at a path, back to an input or an edit."""
+        return Changes(self.desk.reading, self._need_spot()).why(self._path(path))
+
+    def last_change(self, path: Path = ()) -> ChangePoint | None:
+        """Return where the value at the path got what it has at the cursor; None if never set."""
+        return Changes(self.desk.reading, self._need_spot()).last(self._path(path))
+
+    def next_change(self, path: Path = ()) -> ChangePoint | None:
+        """Return where on the cursor's branch the value changes next; None if it does not."""
+        return Changes(self.desk.reading, self._need_spot()).next(self._path(path))
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _need_spot(self) -> Spot:
+        return self.desk.reading.need_spot(self.cursor)
+
+    def _path(self, path: Path) -> Path:
+        chosen = path or self.cursor.path
+        if not chosen:
+            raise refuse("Choose a value first.")
+        return chosen
+
+    def _go(self, spot: Spot, checkpoint: str) -> Cursor:
+        self.cursor = replace(self.cursor, branch=spot.branch, checkpoint=checkpoint, task="", path=())
+        self._seen = None
+        return self.cursor
+
+    def _job_at(self, spot: Spot | None) -> Job | None:
+        job = self.workspace.board.get(spot.thread) if spot is not None else None
+        return job if job is not None and job.busy else None

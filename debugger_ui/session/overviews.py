@@ -1,0 +1,71 @@
+"""The header of every page: what is open, what has drifted, and which buttons may be pressed."""
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import Record
+from debugger_ui.session.acting import Acting
+from debugger_ui.session.reading import Spot
+from debugger_ui.session.views import Abilities, Ability, Drift, Overview
+from debugger_ui.session.workspace import Desk, Workspace
+
+
+def overview(workspace: Workspace, desk: Desk, spot: Spot | None) -> Overview:
+    """Return what is open."""
+    engine = desk.engine
+    _, total = engine.threads(0, 1)
+    return Overview(
+        database=workspace.database,
+        graph="" if engine.kind == "record" else engine.name,
+        graphs=tuple(name for name, other in workspace.desks.items() if other.engine.kind != "record"),
+        engine=engine.kind,
+        read_only=workspace.read_only,
+        read_only_reason=workspace.read_only_reason,
+        threads=total if total is not None else 0,
+        shows=engine.shows,
+        drift=drift(desk, desk.reading.record(spot)) if spot is not None else Drift(),
+    )
+
+
+def drift(desk: Desk, record: Record) -> Drift:
+    """Return what a checkpoint knows that the graph in hand does not have."""
+    specs = desk.engine.channels()
+    if not specs:
+        return Drift()
+    known = {node.id for node in desk.engine.topology().nodes}
+    nodes = {node for node in record.seen if not node.startswith("__")}
+    nodes |= {naming.target_of(channel) for channel in record.versions} - {"", naming.START}
+    gone = tuple(sorted(nodes - known))
+    keys = tuple(sorted(key for key in record.versions if naming.is_state_key(key) and key not in specs))
+    if not gone and not keys:
+        return Drift()
+    parts = [f"nodes {', '.join(gone)}"] if gone else []
+    parts += [f"state keys {', '.join(keys)}"] if keys else []
+    message = f"The graph has changed since this was recorded: it no longer has {' and '.join(parts)}."
+    return Drift(gone, keys, message)
+
+
+def abilities(acting: Acting, spot: Spot | None) -> Abilities:
+    """Return what can be done at a spot."""
+    record = acting.desk.reading.record(spot) if spot is not None else None
+    running = acting.run_ability(spot, record)
+    return Abilities(
+        run=running,
+        step=running,
+        answer=_answering(acting, spot, record),
+        edit=acting.may("edit") if spot is not None else Ability(False, "Choose a thread first."),
+        new_run=acting.may("new_run"),
+        phases=acting.may("phases"),
+        plan=acting.may("plan"),
+        update=acting.may("update"),
+        preview=acting.may("preview"),
+    )
+
+
+def _answering(acting: Acting, spot: Spot | None, record: Record | None) -> Ability:
+    general = acting.may("answer")
+    if not general.allowed:
+        return general
+    if spot is None or record is None or not any(task.questions for task in record.tasks):
+        return Ability(False, "No question is pending here.")
+    if not acting.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id):
+        return Ability(False, "This branch has moved on; its newest checkpoint is the place to answer.")
+    return Ability(True)

@@ -1,0 +1,102 @@
+"""Reads one engine for the views: histories, statuses, and where a cursor really stands."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import Engine, Outline, Place, Record
+from debugger_ui.session.cursor import Cursor
+from debugger_ui.session.history import History
+from debugger_ui.session.problems import refuse
+from debugger_ui.session.view_values import ThreadStatus
+
+KEEP = 16
+"""Histories kept in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a cursor stands: an existing checkpoint, and whether it follows its branch's head."""
+
+    thread: str
+    namespace: str
+    branch: str
+    id: str
+    follows: bool
+
+    @property
+    def place(self) -> Place:
+        """The same, as engines want it."""
+        return Place(self.thread, self.id, self.namespace)
+
+
+class Reading:
+    """Reads through an engine, keeping the trees of the last threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._histories: dict[tuple[str, str], tuple[Hashable, History]] = {}
+
+    def history(self, thread: str, namespace: str = "") -> History:
+        """Return the tree of a thread, built anew only when checkpoints were added."""
+        headers = self.engine.headers(thread, namespace)
+        state = (len(headers), headers[-1].id if headers else "")
+        known = self._histories.pop((thread, namespace), None)
+        history = known[1] if known is not None and known[0] == state else History(headers)
+        self._histories[thread, namespace] = (state, history)
+        while len(self._histories) > KEEP:
+            self._histories.pop(next(iter(self._histories)))
+        return history
+
+    def spot(self, cursor: Cursor) -> Spot | None:
+        """Return where the cursor stands; None when its thread has no checkpoint."""
+        if not cursor.thread:
+            return None
+        history = self.history(cursor.thread, cursor.namespace)
+        if not len(history):
+            return None
+        if cursor.checkpoint in history.by_id:
+            branch = cursor.branch if self._leads(history, cursor) else history.branch_of[cursor.checkpoint]
+            return Spot(cursor.thread, cursor.namespace, branch, cursor.checkpoint, False)
+        branch = cursor.branch if cursor.branch in history.branches else history.branch_of[history.newest]
+        return Spot(cursor.thread, cursor.namespace, branch, history.branches[branch].head, True)
+
+    def need_spot(self, cursor: Cursor) -> Spot:
+        """Return where the cursor stands, or refuse."""
+        spot = self.spot(cursor)
+        if spot is None:
+            raise refuse("No checkpoint is open. Choose a thread, or start a new run.", kind="input")
+        return spot
+
+    def record(self, spot: Spot, checkpoint: str = "") -> Record:
+        """Return the checkpoint at a spot, or another one of its thread."""
+        record = self.engine.record(replace(spot.place, id=checkpoint or spot.id))
+        if record is None:
+            raise refuse(f"There is no checkpoint {checkpoint or spot.id!r} in thread {spot.thread!r}.")
+        return record
+
+    def parent_record(self, spot: Spot, record: Record) -> Record | None:
+        """Return the checkpoint before a record, or None at a root."""
+        parent = self.history(spot.thread, spot.namespace).parents.get(record.header.id, "")
+        return self.engine.record(replace(spot.place, id=parent)) if parent else None
+
+    def outline(self, spot: Spot, id_: str) -> Outline:
+        """Return what happened around one checkpoint."""
+        return self.engine.outlines(spot.thread, [id_], spot.namespace).get(id_, Outline())
+
+    def status(self, outline: Outline, *, followed: bool) -> ThreadStatus:
+        """Return the status that an outline tells; `followed` when a superstep went on from it."""
+        if followed:
+            return "done"
+        if outline.failed:
+            return "failed"
+        if outline.asking:
+            return "waiting"
+        return "ready" if [node for node in outline.due if node != naming.END] else "done"
+
+    def _leads(self, history: History, cursor: Cursor) -> bool:
+        """Whether the cursor's branch runs through its checkpoint."""
+        branch = history.branches.get(cursor.branch)
+        if branch is None:
+            return False
+        return cursor.checkpoint in branch.members or cursor.checkpoint in history.path(branch.head)

@@ -1,0 +1,115 @@
+"""Turns any Python value into a `ValueView`: exact where it is small, cut where it is large.
+
+Depth, the number of items and the length of texts are limited; what is left out is counted, and
+asking again with `FULL` limits at the place shows it.
+"""
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+from debugger_ui.session.shape import fields_of, items_of, kind_of, safe_repr, type_name
+from debugger_ui.session.text import clip, literal
+from debugger_ui.session.view_values import ChildView, Path, ValueView
+
+MAX_BITS = 14_000
+"""Larger integers are shown in hexadecimal: Python limits the length of decimal ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a value is shown."""
+
+    depth: int = 6
+    items: int = 50
+    chars: int = 600
+    lines: bool = False
+    """Keep line breaks in texts (for showing one text whole)."""
+
+
+BRIEF = Limits(depth=2, items=12, chars=200)
+USUAL = Limits()
+FULL = Limits(depth=24, items=5_000, chars=2_000_000, lines=True)
+
+
+def view(value: Any, limits: Limits = USUAL, path: Path = ()) -> ValueView:
+    """Return the value as a tree of plain parts."""
+    return _view(value, limits, path, limits.depth)
+
+
+def _view(value: Any, limits: Limits, path: Path, depth: int) -> ValueView:
+    kind = kind_of(value)
+    if kind in ("list", "tuple", "set", "dict", "dataclass", "model", "message", "opaque"):
+        return _container(value, kind, limits, path, depth)
+    text, size, hidden = _scalar(value, kind, limits)
+    return ValueView(
+        kind=kind,
+        type=type_name(value),
+        text=text,
+        path=path,
+        size=size,
+        hidden=hidden,
+        editable=kind not in ("object", "table"),
+    )
+
+
+def _container(value: Any, kind: str, limits: Limits, path: Path, depth: int) -> ValueView:
+    items = items_of(value)
+    if depth <= 0:
+        shown, hidden = [], len(items)
+    else:
+        shown, hidden = items[: limits.items], max(0, len(items) - limits.items)
+    children = tuple(ChildView(literal(str(key)), _view(item, limits, (*path, key), depth - 1)) for key, item in shown)
+    return ValueView(
+        kind=kind,
+        type=type_name(value),
+        text=_summary(value, kind, len(items), limits),
+        path=path,
+        children=children,
+        size=len(items),
+        hidden=hidden,
+        editable=kind != "opaque",
+    )
+
+
+def _summary(value: Any, kind: str, size: int, limits: Limits) -> str:
+    if kind == "message":
+        content = fields_of(value).get("content")
+        text = content if isinstance(content, str) else f"{len(content or [])} parts"
+        return f"{literal(str(value.type))}: {literal(clip(text, 120)[0])}"
+    if kind == "dict":
+        return f"{{{size} {'key' if size == 1 else 'keys'}}}"
+    if kind in ("dataclass", "model"):
+        return f"{type(value).__qualname__}({size} {'field' if size == 1 else 'fields'})"
+    if kind == "opaque":
+        return f"{literal(type_name(value))}: not decoded, kept as stored"
+    return f"{size} {'item' if size == 1 else 'items'}"
+
+
+def _scalar(value: Any, kind: str, limits: Limits) -> tuple[str, int, int]:
+    if kind == "str":
+        text, hidden = clip(str(value), limits.chars)
+        return literal(text, lines=limits.lines), len(value), hidden
+    if kind == "bytes":
+        raw = bytes(value)
+        text, hidden = clip(base64.b64encode(raw[: limits.chars]).decode(), limits.chars)
+        return text, len(raw), max(0, len(raw) - limits.chars)
+    if kind == "int":
+        return show_int(value), 0, 0
+    if kind == "null":
+        return "null", 0, 0
+    if kind == "bool":
+        return ("true" if value else "false"), 0, 0
+    if kind == "float":
+        return repr(float(value)), 0, 0
+    if kind == "datetime":
+        return value.isoformat() if hasattr(value, "isoformat") else str(value), 0, 0
+    if kind == "table":
+        return f"{' x '.join(map(str, value.shape))} {type(value).__name__}", len(value), 0
+    text, hidden = clip(safe_repr(value), limits.chars)
+    return literal(text), 0, hidden
+
+
+def show_int(value: int) -> str:
+    """Return an integer exactly: decimal, or hexadecimal beyond what Python prints in decimal."""
+    return str(int(value)) if value.bit_length() <= MAX_BITS else hex(value)

@@ -1,0 +1,120 @@
+"""Runs supersteps one by one until something says to hold: the worker's side of a job.
+
+Continue is a series of single steps, so pausing, breakpoints and the count of steps are exact, and
+between two steps the state on disk is all there is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from debugger_ui.engines.base import Advance, Engine, Event, Outline, Record, Runner, Stopped
+from debugger_ui.session.jobs import Job
+from debugger_ui.session.problems import describe, trace
+from debugger_ui.session.view_values import Problem
+
+MAX_STEPS = 10_000
+"""Supersteps after which Continue pauses by itself: a graph that never ends should not run unseen."""
+
+Break = Callable[[Record, Outline, bool], str]
+"""Given a checkpoint, what made it, and whether it was just made: why to hold here, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to run: a first superstep, and whether to go on after it."""
+
+    first: Advance
+    go_on: bool
+    breaks: Break
+
+
+class Worker:
+    """Carries out one order on an engine."""
+
+    def __init__(self, engine: Engine, runner: Runner, order: Order) -> None:
+        self.engine = engine
+        self.runner = runner
+        self.order = order
+
+    def __call__(self, job: Job) -> None:
+        """Run until done, interrupted, failed, paused or stopped; the job tells which."""
+        failing: list[str] = []
+
+        def report(event: Event) -> None:
+            if event.kind == "failed":
+                failing.append(event.text)
+            job.report(event)
+
+        try:
+            self._run(job, report)
+        except Stopped:
+            job.end("stopped", _stopped(job))
+        except Exception as error:  # whatever a node raises is a result to show, not a crash
+            problem = node_problem(error, failing)
+            job.end("failed", problem.message, problem)
+
+    def _run(self, job: Job, report: Callable[[Event], None]) -> None:
+        advance = self.order.first
+        for _ in range(MAX_STEPS):
+            if job.stop_wanted:
+                raise Stopped
+            newest = self.runner.advance(self._placed(advance), report, lambda: job.stop_wanted)
+            job.stepped(newest)
+            place = replace(advance.place, id=newest)
+            record = self.engine.record(place)
+            if record is None or self._held(job, record, only_input=advance.only_input):
+                return
+            advance = Advance(place)
+        job.end("paused", f"Paused after {MAX_STEPS:,} supersteps. Continue goes on.")
+
+    def _placed(self, advance: Advance) -> Advance:
+        """Tell the run its checkpoint's id unless it is the newest of the thread anyway."""
+        place = advance.place
+        if not place.id:
+            return advance
+        headers = self.engine.headers(place.thread, place.namespace)
+        return replace(advance, replay=bool(headers) and max(header.id for header in headers) != place.id)
+
+    def _held(self, job: Job, record: Record, *, only_input: bool) -> bool:
+        """End the job if this is where it stops; say whether it did."""
+        left = [task for task in record.tasks if not task.done]
+        nodes = ", ".join(dict.fromkeys(task.name for task in left))
+        asking = [task for task in record.tasks if task.questions]
+        if asking:
+            who = ", ".join(dict.fromkeys(task.name for task in asking))
+            job.end("interrupted", f"Waiting for an answer: {who}.")
+        elif not left:
+            job.end("done", "Finished: no node is left to run.")
+        elif not self.order.go_on:
+            made = "The input is saved and nothing has run yet" if only_input else "Step done"
+            job.end("paused", f"{made}. Next: {nodes}.")
+        elif why := self._reason(job, record):
+            job.end("paused", f"{why} Next: {nodes}.")
+        else:
+            return False
+        return True
+
+    def _reason(self, job: Job, record: Record) -> str:
+        place = self.order.first.place
+        outline = self.engine.outlines(place.thread, [record.header.id], place.namespace)
+        why = self.order.breaks(record, outline.get(record.header.id, Outline()), True)
+        if why:
+            return why
+        return "Paused." if job.pause_wanted else ""
+
+
+def _stopped(job: Job) -> str:
+    running = job.progress().running
+    if not running:
+        return "Stopped. What was saved stays."
+    names = ", ".join(running)
+    return f"Stopped while {names} was running. What was saved stays; the result of {names} is dropped."
+
+
+def node_problem(error: Exception, failing: list[str]) -> Problem:
+    """Return what a run raised as a sentence: which node, which exception, its own words."""
+    text = str(error).strip().splitlines()
+    said = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+    names = ", ".join(dict.fromkeys(failing))
+    message = f"{names} raised {said}" if names else f"The run failed with {said}"
+    return Problem(message=message, kind="node", details=f"{describe(error)}\n\n{trace(error)}")

@@ -1,0 +1,79 @@
+"""Literal text: what comes from data is shown as it is, and what would deceive the eye is escaped.
+
+Control characters, bidirectional overrides, zero-width characters, lone surrogates and long piles
+of combining marks are written as escapes; everything else stays.
+"""
+
+import re
+import unicodedata
+
+PILE = 4
+"""Combining marks in a row that still stay; natural text has fewer."""
+
+_SUSPECT = re.compile(r"[^\x20-\x7e\u00a1-\u02ff\u0370-\u0482\u0400-\u0481\u3040-\u30ff\u4e00-\u9fff]")
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def literal(text: str, *, lines: bool = False) -> str:
+    """Return the text with deceiving characters escaped; `lines` keeps line breaks and tabs."""
+    if not _SUSPECT.search(text):
+        return text
+    pieces: list[str] = []
+    marks = 0
+    for char in text:
+        category = unicodedata.category(char)
+        marks = marks + 1 if category.startswith("M") else 0
+        if lines and char in "\n\t":
+            pieces.append(char)
+        elif category in _HIDDEN or marks > PILE:
+            pieces.append(_NAMED.get(char) or escape(char))
+        else:
+            pieces.append(char)
+    return "".join(pieces)
+
+
+def escape(char: str) -> str:
+    """Return a character as its escape: \\u202e or \\U000e0001."""
+    code = ord(char)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def json_safe(text: str) -> str:
+    """Return JSON text with deceiving characters inside its strings as JSON escapes.
+
+    The text stays the same JSON value; line breaks and blanks between tokens are kept.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    return "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else _json_escape(char) for char in text
+    )
+
+
+def _json_escape(char: str) -> str:
+    code = ord(char)
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def clip(text: str, limit: int) -> tuple[str, int]:
+    """Return the text cut to `limit` characters, and how many characters were left out."""
+    return (text, 0) if len(text) <= limit else (text[:limit], len(text) - limit)
+
+
+def path_label(path: tuple[str | int, ...]) -> str:
+    """Return a path as text: `messages[3].content`, with odd keys quoted."""
+    pieces: list[str] = []
+    for part in path:
+        if isinstance(part, int):
+            pieces.append(f"[{part}]")
+        elif re.fullmatch(r"[^\W\d]\w*", part):
+            pieces.append(f".{part}" if pieces else part)
+        elif re.fullmatch(r"\[.*\]", part):
+            pieces.append(part)
+        else:
+            pieces.append(f"[{literal(repr(part))}]")
+    return "".join(pieces)
