@@ -72,6 +72,7 @@ class TaskContext:
         "node_error",
         "paused",
         "progress",
+        "pushed",
         "questions",
         "run",
         "spawned",
@@ -103,6 +104,7 @@ class TaskContext:
         self.attempt += 1
         self.control: list[Write] = []
         self.paused: GraphInterrupt | None = None
+        self.pushed: list[Write] = []
         self._asked = itertools.count()
         self._subruns = itertools.count()
         self._calls = itertools.count()
@@ -249,16 +251,22 @@ class TaskContext:
         """The task's input, made anew for each attempt, so that no attempt sees another's changes."""
         from runtime.pregel.isolate import isolate
 
-        task = self.task
-        if task.given is not MISSING:
-            return isolate(task.given)
-        node = task.node
+        given = self.task.given
+        return self.state() if given is MISSING else isolate(given)
+
+    def state(self) -> Any:
+        """The state as the task's node gets it from an edge, whatever a Send gave it instead."""
+        node = self.task.node
         value = self.frame.view(node.channels, (), self.run.clock(self.frame))
         return value if node.mapper is None else node.mapper(value)
 
     def view(self, select: str | Iterable[str], writes: list[Write]) -> Any:
         """The state as this task's conditional edges see it: with the task's own writes."""
         return self.frame.view(select, writes, self.run.clock(self.frame))
+
+    def write(self, channel: str, value: Any) -> None:
+        """Write to a channel ahead of what the node returns."""
+        self.pushed.append((channel, value))
 
     # --- runs and calls inside the task ---------------------------------------------------------
 

@@ -26,6 +26,7 @@ __all__ = (
     "Messages",
     "MessagesState",
     "add_messages",
+    "push_message",
 )
 
 Messages: TypeAlias = list[MessageLikeRepresentation] | MessageLikeRepresentation
@@ -178,3 +179,25 @@ class MessagesState(TypedDict):
     """A state with one key, `messages`, whose writes are merged by `add_messages`."""
 
     messages: Annotated[list[AnyMessage], add_messages]
+
+
+def push_message(
+    message: MessageLikeRepresentation | BaseMessageChunk, *, state_key: str | None = "messages"
+) -> AnyMessage:
+    """Put a message on the `messages` stream, and write it to `state_key` unless that is None.
+
+    Returns the message. Raises ValueError if it has no id, by which stream and state agree on it,
+    and RuntimeError outside a running node.
+    """
+    from runtime._context import current  # here: it needs modules that need this one
+
+    context = current()
+    if context is None:
+        raise RuntimeError("push_message() was called outside a running node; call it in a node")
+    pushed = convert_to_messages([cast(MessageLikeRepresentation, message)])[0]
+    if pushed.id is None:
+        raise ValueError("Message ID is required: give the message an id before it is pushed")
+    context.emit("messages", (pushed, context.config["metadata"]))
+    if state_key:
+        context.write(state_key, pushed)
+    return cast(AnyMessage, pushed)

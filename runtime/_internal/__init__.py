@@ -1,0 +1,1 @@
+"""Names that packages built on this API import although they are private. Nothing else lives here."""
