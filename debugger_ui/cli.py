@@ -16,6 +16,8 @@ from debugger_ui.session.problems import SessionError
 from debugger_ui.session.workspace import Workspace
 
 PORT = 8765
+DEMO = "demo"
+DEMO_THREAD = "research-waiting"
 USAGE_ERROR = 2
 
 EPILOG = """\
@@ -76,14 +78,14 @@ def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace
     Raises:
         SessionError: it cannot be opened.
     """
-    if arguments.target != "demo":
+    if arguments.target != DEMO:
         return Workspace.open(arguments.target, database=arguments.db, read_only=arguments.read_only)
     database = arguments.db
     if database is None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="forkpoint-demo-"))
         database = str(Path(folder) / "demo.sqlite")
         print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
-    return Workspace.open("demo", database=database, read_only=arguments.read_only)
+    return Workspace.open(DEMO, database=database, read_only=arguments.read_only)
 
 
 def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
@@ -91,7 +93,7 @@ def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
     # Streamlit takes most of a second to import: not before everything else has been found right.
     from debugger_ui.server import launch, shared
 
-    shared.use(workspace)
+    shared.use(workspace, thread=DEMO_THREAD if arguments.target == DEMO else "")
     try:
         launch.serve(host=arguments.host, port=arguments.port, browser=not arguments.no_browser)
     except launch.PortTaken as error:

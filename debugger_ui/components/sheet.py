@@ -109,12 +109,12 @@ def empty(title: str, content: str = "", *, icon: str = "info", code: str = "") 
     return {"kind": "empty", "title": title, "text": content, "icon": icon, "code": code}
 
 
-def note(content: str, tone: str = "info", *, title: str = "", details: str = "", name: str = "") -> Block:
-    """A message; tones: info, ok, warn, error."""
-    return {"kind": "note", "text": content, "tone": tone, "title": title, "details": details, "name": name}
+def note(content: str, tone: str = "info", *, details: str = "", name: str = "", dismiss: bool = False) -> Block:
+    """A message; tones: info, ok, warn, error. `dismiss` gives it a cross that picks `dismiss`."""
+    return {"kind": "note", "text": content, "tone": tone, "details": details, "name": name, "dismiss": dismiss}
 
 
-def problem_note(problem: Problem, *, name: str = "problem") -> Block:
+def problem_note(problem: Problem, *, name: str = "problem", dismiss: bool = False) -> Block:
     """A problem as a message: the sentence, the place, and the details folded away."""
     where = ""
     if problem.line is not None:
@@ -123,7 +123,7 @@ def problem_note(problem: Problem, *, name: str = "problem") -> Block:
     if where and where not in content:
         content = f"{content} ({where})"
     tone = "warn" if problem.kind in ("read-only", "unavailable", "busy", "moved-on") else "error"
-    return note(content, tone, details=problem.details, name=name)
+    return note(content, tone, details=problem.details, name=name, dismiss=dismiss)
 
 
 def section(

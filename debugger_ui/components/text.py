@@ -3,6 +3,7 @@
 Rule: a value never goes into such a place unescaped; where it can, it goes to a component as text.
 """
 
+import hashlib
 import re
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -32,3 +33,10 @@ def markdown(text: object, limit: int = 200) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return `1 task`, `3 tasks`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def slug(text: str) -> str:
+    """Return the text as part of a widget's key: itself when it is a plain name, else a digest of it."""
+    if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", text):
+        return text
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

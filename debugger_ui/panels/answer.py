@@ -11,7 +11,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
-from debugger_ui.components.text import count, markdown, visible
+from debugger_ui.components.text import count, markdown, slug, visible
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView, QuestionView
 
@@ -167,4 +167,4 @@ def box_key(question: QuestionView) -> str:
 
 def field_key(question: QuestionView, field: str) -> str:
     """Return the key of one field's input."""
-    return f"field_{question.id}_{field}"
+    return f"field_{question.id}_{slug(field)}"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
-from debugger_ui.components.text import markdown, visible
+from debugger_ui.components.text import markdown, slug, visible
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm, EditPreview, Saved
@@ -66,29 +66,29 @@ def choose_author(form: EditForm) -> str:
 
 def edit_key(form: EditForm, field: EditField) -> Edit:
     """Draw one key's editor; return the edit as it stands."""
-    with st.container(gap="xsmall", key=f"edit_field_{field.key}"):
+    with st.container(gap="xsmall", key=f"edit_field_{slug(field.key)}"):
         mode = OVERWRITE
-        with st.container(horizontal=True, vertical_alignment="center", key=f"edit_head_{field.key}"):
-            sheet.line(field_title(field), key=f"edit_title_{field.key}", height=28)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"edit_head_{slug(field.key)}"):
+            sheet.line(field_title(field), key=f"edit_title_{slug(field.key)}", height=28)
             if field.reducer and field.editable:
                 mode = str(
                     st.segmented_control(
                         "Mode",
                         [OVERWRITE, APPEND],
                         default=OVERWRITE,
-                        key=f"edit_mode_{form.base}_{field.key}",
+                        key=f"edit_mode_{form.base}_{slug(field.key)}",
                         label_visibility="collapsed",
                         required=True,
                     )
                 )
         text = start_text(field, mode)
-        key, rev = f"editor_{field.key}", f"{form.base}:{field.key}:{mode}"
+        key, rev = f"editor_{slug(field.key)}", f"{form.base}:{field.key}:{mode}"
         if field.editable:
             text = json_editor(
                 text, key=key, rev=rev, height=editor_height(text), label=f"{visible(field.key)} as JSON"
             )
         else:
-            sheet.sheet([sheet.note(field.reason, "warn"), sheet.pre(field.text)], key=f"edit_fixed_{field.key}")
+            sheet.sheet([sheet.note(field.reason, "warn"), sheet.pre(field.text)], key=f"edit_fixed_{slug(field.key)}")
     return Edit(field.key, text, "append" if mode == APPEND else "overwrite")
 
 
@@ -176,4 +176,4 @@ def save(here: Tab, view: CheckpointView, shown: list[Edit], author: str, step: 
 
 def latest(view: CheckpointView, edit: Edit) -> str:
     """Return what stands in the key's editor now: typing may have gone on since it was drawn."""
-    return typed(f"editor_{edit.key}", f"{view.id}:{edit.key}:{edit.mode}", edit.text)
+    return typed(f"editor_{slug(edit.key)}", f"{view.id}:{edit.key}:{edit.mode}", edit.text)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
-from debugger_ui.components.text import count, markdown, visible
+from debugger_ui.components.text import count, markdown, slug, visible
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import FormField, RunForm
 
@@ -95,7 +95,7 @@ def form_input(form: RunForm, graph: str) -> dict[str, str]:
 
 def field_input(field: FormField, graph: str) -> str:
     """Draw one field of the input; return its text."""
-    key = f"input_{graph}_{field.key}"
+    key = f"input_{slug(graph)}_{slug(field.key)}"
     label = markdown(field.key) + ("" if field.required else " (optional)")
     about = markdown(f"{field.type}. {field.description}".strip(". "), 400) or None
     if field.options:
@@ -112,6 +112,6 @@ def field_input(field: FormField, graph: str) -> str:
 
 def whole_input(form: RunForm, graph: str) -> str:
     """Draw the editor for the whole input; return its text."""
-    key, rev = f"input_{graph}", f"whole:{graph}"
+    key, rev = f"input_{slug(graph)}", f"whole:{graph}"
     json_editor(form.example or "{}", key=key, rev=rev, height=2 * EDITOR_HEIGHT, label="Input as JSON")
     return typed(key, rev, form.example or "{}")

@@ -11,6 +11,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.panels import debug, header, tab, threads
 from debugger_ui.panels.tab import Tab
+from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.views import Problem
 
@@ -45,6 +46,7 @@ def main() -> None:
 def draw(here: Tab) -> None:
     """Draw what the cursor points at."""
     here.read_url()
+    land(here)
     progress = here.progress()
     view = here.see(here.session.checkpoint)
     header.header(here, view)
@@ -56,17 +58,27 @@ def draw(here: Tab) -> None:
     here.write_url()
 
 
+def land(here: Tab) -> None:
+    """Open a thread when the cursor names none: the launcher's choice, or the newest."""
+    session = here.session
+    if session.cursor.thread:
+        return
+    wanted = shared.first_thread()
+    rows = session.threads(text=wanted, limit=1).rows or session.threads(limit=1).rows
+    if rows:
+        session.move(thread=rows[0].id)
+
+
 def message(here: Tab) -> None:
     """Show the tab's message above the page, so that nothing moves when it comes and goes."""
     if here.problem is None and not here.notice:
         return
+    if here.problem is not None:
+        block = sheet.problem_note(here.problem, dismiss=True)
+    else:
+        block = sheet.note(here.notice, "ok", name="notice", dismiss=True)
     with st.container(key="message"):
-        if here.problem is not None:
-            blocks = [sheet.problem_note(here.problem)]
-        else:
-            blocks = [sheet.note(here.notice, "ok", name="notice")]
-        sheet.sheet(blocks, key="message_sheet")
-        st.button("Dismiss", key="dismiss", type="tertiary", on_click=dismiss, args=(here,))
+        sheet.sheet([block], key="message_sheet", on_pick=lambda: dismiss(here))
 
 
 def dismiss(here: Tab) -> None:

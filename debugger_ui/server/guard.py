@@ -79,7 +79,9 @@ class Guard:
 
     def allows(self, scope: Scope) -> bool:
         """Whether the request names one of our hosts and, for a WebSocket, comes from our page."""
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers: dict[str, str] = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
         host = headers.get("host", "")
         try:
             name = (urlsplit("//" + host).hostname or "").lower()

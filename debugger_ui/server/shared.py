@@ -7,12 +7,17 @@ opened once, before the server starts, so that a wrong path is a sentence in the
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.workspace import Workspace
 
-_opened: list[Workspace] = []
+_opened: list[tuple[Workspace, str]] = []
 
 
-def use(workspace: Workspace) -> None:
-    """Make the workspace the one that pages show."""
-    _opened[:] = [workspace]
+def use(workspace: Workspace, *, thread: str = "") -> None:
+    """Make the workspace the one that pages show; `thread` is where a page without a cursor starts."""
+    _opened[:] = [(workspace, thread)]
+
+
+def first_thread() -> str:
+    """Return the thread at which a page without a cursor starts; empty for the newest."""
+    return _opened[0][1] if _opened else ""
 
 
 def workspace() -> Workspace:
@@ -27,4 +32,4 @@ def workspace() -> Workspace:
             "--db FILE, or forkpoint --db FILE.",
             "unavailable",
         )
-    return _opened[0]
+    return _opened[0][0]

@@ -1,0 +1,256 @@
+"""Fixtures for the page: AppTest for wiring, and a real Chromium for a few journeys.
+
+Rules for the browser tests: no sleeps; settle before acting; assert with `expect`, which retries; after
+a run wait for a fact (a checkpoint, a mark, an enabled button), never for a change of the script's state.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+START_TIMEOUT = 60
+IDLE = """() => { const app = document.querySelector('[data-testid=stApp]');
+  return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning' }"""
+LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
+
+
+class Server:
+    """The command, started as a person would start it, in a home of its own."""
+
+    def __init__(self, arguments, folder):
+        self.folder = folder
+        self.log = folder / "server.log"
+        home = folder / "home"
+        home.mkdir(exist_ok=True)
+        environment = {**os.environ, "HOME": str(home), "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+        self.output = self.log.open("w")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "debugger_ui", *arguments, "--port", "0", "--no-browser"],
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+        self.url = self.wait()
+
+    def wait(self):
+        """Return the address that it printed, once it answers there."""
+        deadline = time.monotonic() + START_TIMEOUT
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server ended with {self.process.returncode}:\n{self.log.read_text()}")
+            printed = re.search(r"URL: (http://127\.0\.0\.1:\d+)", self.log.read_text())
+            if printed and self.healthy(printed[1]):
+                return printed[1]
+            time.sleep(0.05)
+        self.stop()
+        raise TimeoutError(self.log.read_text())
+
+    @staticmethod
+    def healthy(url):
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def stop(self):
+        """Stop it as Ctrl-C does."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+        self.output.close()
+
+
+class Desk:
+    """What a person does on the page, and what is to be seen there."""
+
+    def __init__(self, page, url):
+        self.page = page
+        self.url = url
+
+    def open(self, **params):
+        """Open the page at a cursor."""
+        from urllib.parse import urlencode
+
+        self.page.goto(f"{self.url}/?{urlencode(params)}", wait_until="domcontentloaded")
+        self.page.locator(".graph[data-ready] g.node").first.wait_for()
+        self.settle()
+
+    def settle(self):
+        """Wait until the page is idle."""
+        self.page.wait_for_function(IDLE)
+
+    def press(self, name):
+        """Press a button of the transport."""
+        self.settle()
+        self.page.locator(f".st-key-do_{name.lower()} button:enabled").click()
+
+    def tab(self, name):
+        """Open a tab of the inspector."""
+        self.settle()
+        self.page.get_by_role("tab", name=name, exact=True).click()
+
+    def node(self, name):
+        return self.page.locator(f'g.node[data-node="{name}"]')
+
+    def mark(self, name, state):
+        """Wait for a node's mark."""
+        from playwright.sync_api import expect
+
+        expect(self.node(name)).to_have_attribute("data-state", state)
+
+    def rows(self):
+        return self.page.locator(".timeline .row")
+
+    def count(self):
+        """Return how many checkpoints the timeline says there are."""
+        return int(self.page.locator(".timeline").get_attribute("data-count"))
+
+    def counts(self, number):
+        """Wait for the timeline to have so many checkpoints."""
+        from playwright.sync_api import expect
+
+        expect(self.page.locator(".timeline")).to_have_attribute("data-count", str(number))
+
+    def step(self):
+        """Press Step and wait for its checkpoint."""
+        before = self.count()
+        self.press("Step")
+        self.counts(before + 1)
+        self.settle()
+
+    def choose(self, key, option):
+        """Choose an option of a select box."""
+        self.settle()
+        self.page.locator(f".st-key-{key} button").last.click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+        self.settle()
+
+    def type_json(self, key, text):
+        """Replace what stands in a JSON editor."""
+        self.settle()
+        editor = self.page.locator(f".st-key-{key} .cm-content")
+        editor.click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+
+
+def chromium():
+    """Return the path of a Chromium, or None."""
+    chosen = os.environ.get("FORKPOINT_CHROMIUM")
+    if chosen is not None:
+        return chosen or None
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = chromium()
+    if path is None:
+        message = "no Chromium was found; name one in FORKPOINT_CHROMIUM"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Start servers that are stopped when the test ends; none may print a traceback."""
+    started = []
+
+    def start(*arguments):
+        server = Server([str(argument) for argument in arguments], tmp_path)
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.stop()
+        assert "Traceback" not in server.log.read_text(), server.log.read_text()
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """One server with the demo, for all tests that look or work on threads of their own."""
+    folder = tmp_path_factory.mktemp("demo")
+    server = Server(["demo", "--db", str(folder / "demo.sqlite")], folder)
+    yield server
+    server.stop()
+    assert "Traceback" not in server.log.read_text(), server.log.read_text()
+
+
+@pytest.fixture
+def new_page(browser):
+    """Make pages that fail the test on any error in the console, failed request or request elsewhere."""
+    contexts, problems = [], []
+
+    def make(**options):
+        settings = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", "locale": "en-US"}
+        context = browser.new_context(**{**settings, "timezone_id": "UTC", **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "response",
+            lambda answer: problems.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None,
+        )
+        page.on(
+            "request", lambda asked: None if asked.url.startswith(LOCAL) else problems.append(f"elsewhere: {asked.url}")
+        )
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not problems, "\n".join(problems)
+
+
+@pytest.fixture
+def desk(demo, new_page):
+    """A person at the demo."""
+    return Desk(new_page(), demo.url)
+
+
+@pytest.fixture
+def desk_at(new_page):
+    """A person at another server."""
+
+    def make(server, **options):
+        return Desk(new_page(**options), server.url)
+
+    return make
