@@ -1,0 +1,99 @@
+"""Transactions on a database. What differs between SQLite and PostgreSQL is behind these few methods.
+
+Rule 1: a writer takes its lock at the start of its transaction, so that nothing it read can change before it writes.
+Rule 2: several reads in one transaction see one state of the database.
+Rule 3: no error of a driver leaves a transaction bare: it becomes a `CheckpointStorageError`.
+"""
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Any
+
+from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.sql.statements import Conn
+
+Stamp = int | None
+
+
+class Session(ABC):
+    """One transaction, as a context manager. Leaving it commits, or rolls back if an error passes through."""
+
+    conn: Conn
+    stamp: Stamp = None
+
+    @abstractmethod
+    def begin(self) -> Stamp:
+        """Start, and return a number that is the same as long as no other connection has committed; None: unknown."""
+
+    @abstractmethod
+    def end(self, commit: bool) -> None:
+        """Commit or roll back, and release what was taken."""
+
+    @abstractmethod
+    def translate(self, error: BaseException) -> CheckpointStorageError | None:
+        """Our error for one of the driver's; None if it is not the driver's."""
+
+    def __enter__(self) -> "Session":
+        try:
+            self.stamp = self.begin()
+        except BaseException as error:
+            self._raise(error)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self.end(commit=error is None)
+        except BaseException as failure:
+            self._raise(failure)
+            raise
+        if error is not None:
+            self._raise(error)
+
+    def _raise(self, error: BaseException) -> None:
+        translated = self.translate(error)
+        if translated is not None:
+            raise translated from error
+
+
+class Database(ABC):
+    """Where the tables are."""
+
+    @abstractmethod
+    def write(self, thread_id: str) -> Session:
+        """A transaction that writes, to the rows of this thread if the database locks by row."""
+
+    @abstractmethod
+    def read(self) -> Session:
+        """A transaction that reads."""
+
+    @abstractmethod
+    def open(self) -> None:
+        """Open the database and bring its tables to the newest schema, if that was not done yet."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it for good."""
+
+    @abstractmethod
+    def is_duplicate(self, error: BaseException) -> bool:
+        """Whether an error says that a row with this key is already there."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What messages call it: the path or the URL, without a password."""
+
+    def closed(self) -> CheckpointStorageError:
+        """The error for using it after `close`."""
+        return CheckpointStorageError(
+            f"the checkpoint database {self.name} was closed; use the saver inside its `with` block", "closed"
+        )
+
+
+def describe(error: BaseException) -> str:
+    """What a driver said, on one line."""
+    text: Any = " ".join(str(error).split())
+    return text or type(error).__name__

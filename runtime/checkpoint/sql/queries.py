@@ -1,0 +1,164 @@
+"""Every statement, once, as a constant and as a function of a connection where it is more than that."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy.sql import ColumnElement
+
+from runtime.checkpoint.sql.places import Address
+from runtime.checkpoint.sql.statements import Conn, Statement
+from runtime.checkpoint.sql.tables import (
+    checkpoint_store,
+    checkpoint_values,
+    checkpoint_writes,
+    checkpoints,
+)
+
+_c, _w, _v = checkpoints.c, checkpoint_writes.c, checkpoint_values.c
+
+
+def _in_namespace(columns: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return columns.thread_id == bindparam("thread"), columns.checkpoint_ns == bindparam("ns")
+
+
+INSERT_CHECKPOINT = Statement(insert(checkpoints), " ".join(c.name for c in checkpoints.c))
+INSERT_WRITE = Statement(insert(checkpoint_writes), " ".join(c.name for c in checkpoint_writes.c))
+INSERT_VALUE = Statement(insert(checkpoint_values), " ".join(c.name for c in checkpoint_values.c))
+
+STORE = Statement(select(checkpoint_store.c.version, checkpoint_store.c.generation))
+BUMP_GENERATION = Statement(update(checkpoint_store).values(generation=checkpoint_store.c.generation + 1))
+
+NEWEST_ID = Statement(
+    select(_c.checkpoint_id).where(*_in_namespace(_c)).order_by(_c.checkpoint_id.desc()).limit(1), "thread ns"
+)
+IDENTITY = Statement(
+    select(_c.parent_checkpoint_id, _c.created_at).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")),
+    "thread ns id",
+)
+
+HEADER = (
+    _c.thread_id,
+    _c.checkpoint_ns,
+    _c.checkpoint_id,
+    _c.parent_checkpoint_id,
+    _c.step,
+    _c.source,
+    _c.created_at,
+    _c.metadata,
+    _c.folded,
+)
+
+CHECKPOINT = Statement(
+    select(_c.metadata, _c.created_at).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")), "thread ns id"
+)
+
+
+def _chain() -> Statement:
+    """A checkpoint's frame, its parent's, and so on down to the nearest keyframe."""
+    columns = (_c.checkpoint_id, _c.parent_checkpoint_id, _c.keyframe, _c.frame)
+    chain = select(*columns).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")).cte("chain", recursive=True)
+    older = select(*columns).where(
+        *_in_namespace(_c), _c.checkpoint_id == chain.c.parent_checkpoint_id, chain.c.keyframe == 0
+    )
+    return Statement(select(chain.union_all(older)), "thread ns id")
+
+
+CHAIN = _chain()
+
+WRITE_KEYS = Statement(
+    select(_w.number, _w.task_id, _w.attempt, _w.idx, _w.channel)
+    .where(*_in_namespace(_w), _w.checkpoint_id == bindparam("id"))
+    .order_by(_w.number),
+    "thread ns id",
+)
+WRITE_COUNT = Statement(
+    select(func.coalesce(func.max(_w.number), -1) + 1).where(*_in_namespace(_w), _w.checkpoint_id == bindparam("id")),
+    "thread ns id",
+)
+WRITES = Statement(
+    select(_w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, _w.type, _w.value)
+    .where(*_in_namespace(_w), _w.checkpoint_id == bindparam("id"))
+    .order_by(_w.number),
+    "thread ns id",
+)
+WRITES_BETWEEN = Statement(
+    select(_w.checkpoint_id, _w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, _w.type, _w.value)
+    .where(*_in_namespace(_w), _w.checkpoint_id >= bindparam("first"), _w.checkpoint_id <= bindparam("last"))
+    .order_by(_w.checkpoint_id, _w.number),
+    "thread ns first last",
+)
+
+WRITE_AT = Statement(
+    select(_w.type, _w.value).where(
+        *_in_namespace(_w), _w.checkpoint_id == bindparam("id"), _w.number == bindparam("number")
+    ),
+    "thread ns id number",
+)
+VALUE_AT = Statement(
+    select(_v.type, _v.value).where(
+        *_in_namespace(_v), _v.checkpoint_id == bindparam("id"), _v.number == bindparam("number")
+    ),
+    "thread ns id number",
+)
+
+
+def values_at(conn: Conn, thread_id: str, ns: str, addresses: Iterable[Address]) -> dict[Address, tuple[str, bytes]]:
+    """The stored values at these addresses, as type tag and bytes. What is not there is left out."""
+    found: dict[Address, tuple[str, bytes]] = {}
+    unique = set(addresses)
+    for statement, wanted in (
+        (WRITE_AT, [address for address in unique if address[1] >= 0]),
+        (VALUE_AT, [address for address in unique if address[1] < 0]),
+    ):
+        rows = conn.each(statement, [(thread_id, ns, *address) for address in wanted])
+        found.update((address, (row[0], row[1])) for address, row in zip(wanted, rows, strict=True) if row)
+    return found
+
+
+def newest_id(conn: Conn, thread_id: str, ns: str) -> str | None:
+    """The id of the newest checkpoint of a thread's namespace."""
+    row = conn.one(NEWEST_ID, thread_id, ns)
+    return row[0] if row else None
+
+
+# --- removing --------------------------------------------------------------------------------------
+
+_OWNED = (checkpoints, checkpoint_writes, checkpoint_values)
+DELETE_THREAD = tuple(
+    Statement(delete(table).where(table.c.thread_id == bindparam("thread")), "thread") for table in _OWNED
+)
+DELETE_CHECKPOINT = tuple(
+    Statement(delete(table).where(*_in_namespace(table.c), table.c.checkpoint_id == bindparam("id")), "thread ns id")
+    for table in _OWNED
+)
+REWRITE_FRAME = Statement(
+    update(checkpoints)
+    .where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id"))
+    .values(keyframe=1, frame=bindparam("new_frame")),
+    "new_frame thread ns id",
+)
+NAMESPACES = Statement(
+    select(_c.checkpoint_ns).where(_c.thread_id == bindparam("thread")).distinct().order_by(_c.checkpoint_ns), "thread"
+)
+IDS = Statement(select(_c.checkpoint_id).where(*_in_namespace(_c)).order_by(_c.checkpoint_id), "thread ns")
+ALL_METADATA = Statement(select(_c.thread_id, _c.checkpoint_ns, _c.checkpoint_id, _c.metadata))
+VALUE_COUNT = Statement(
+    select(func.coalesce(-func.min(_v.number), 0)).where(*_in_namespace(_v), _v.checkpoint_id == bindparam("id")),
+    "thread ns id",
+)
+
+
+def _copied(table: Any) -> Statement:
+    columns = [column for column in table.c if column.name != "thread_id"]
+    rows = select(bindparam("target", type_=table.c.thread_id.type), *columns).where(
+        table.c.thread_id == bindparam("thread")
+    )
+    return Statement(insert(table).from_select(["thread_id", *(c.name for c in columns)], rows), "target thread")
+
+
+COPY_THREAD = tuple(_copied(table) for table in _OWNED)
+
+# --- PostgreSQL only --------------------------------------------------------------------------------
+
+LOCK_THREAD = Statement(select(func.pg_advisory_xact_lock(func.hashtext(bindparam("thread")))), "thread")

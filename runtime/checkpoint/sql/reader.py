@@ -1,0 +1,180 @@
+"""From rows to checkpoints. Functions of a connection, for the newest one, for any one, for many.
+
+Rule: what is handed out is new. No two callers ever share a dict or a list, nor does the cache with any of them.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from langchain_core.runnables import RunnableConfig
+
+from runtime.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, SerializerProtocol, writes_sort_key
+from runtime.checkpoint.sql import queries
+from runtime.checkpoint.sql.frames import State
+from runtime.checkpoint.sql.jobs import load_head
+from runtime.checkpoint.sql.lists import Memo
+from runtime.checkpoint.sql.places import Place, Rope, addresses, assemble
+from runtime.checkpoint.sql.prepare import Head
+from runtime.checkpoint.sql.statements import Conn
+from runtime.checkpoint.sql.store import Store, read_serialized
+
+
+class View(NamedTuple):
+    """A state as it was when looked at, safe from being advanced meanwhile. `quiet`: it has no writes, for certain."""
+
+    id: str
+    parent: str | None
+    versions: dict[str, Any]
+    seen: dict[str, dict[str, Any]]
+    places: dict[str, Place]
+    rest: Mapping[str, Any]
+    metadata: Any
+    created_at: str | None
+    quiet: bool
+
+
+def view(head: Head) -> View:
+    """What a head holds now."""
+    state: State = head.state
+    return View(
+        state.id or "",
+        state.parent,
+        dict(state.versions),
+        {node: dict(seen) for node, seen in state.seen.items()},
+        {channel: Rope(place.parts) if isinstance(place, Rope) else place for channel, place in state.places.items()},
+        state.rest,
+        head.metadata,
+        head.created_at,
+        head.log.count == 0 and not head.log.stale,
+    )
+
+
+def find(store: Store, conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None) -> View | None:
+    """A checkpoint, or with no id the newest, from memory or the database."""
+    heads = store.heads
+    with heads.lock:
+        wanted = checkpoint_id or heads.newest(thread_id, ns)
+    if wanted is None:
+        wanted = queries.newest_id(conn, thread_id, ns)
+        if wanted is None:
+            return None
+        with heads.lock:
+            heads.found_newest(thread_id, ns, wanted)
+    with heads.lock:
+        head = heads.look(thread_id, ns, wanted)
+        if head is not None:
+            return view(head)
+    head = load_head(conn, thread_id, ns, wanted)
+    if head.state.id is None:
+        return None
+    found = view(head)
+    with heads.lock:
+        if heads.newest(thread_id, ns) == wanted:
+            heads.keep(thread_id, ns, head)
+    return found
+
+
+def get_tuple(
+    store: Store, conn: Conn, serde: SerializerProtocol, thread_id: str, ns: str, checkpoint_id: str | None
+) -> CheckpointTuple | None:
+    """A checkpoint with its values and pending writes; with no id the newest. None if there is none."""
+    found = find(store, conn, thread_id, ns, checkpoint_id)
+    if found is None:
+        return None
+    values = read_values(conn, serde, thread_id, ns, found.places)
+    rows = [] if found.quiet else conn.rows(queries.WRITES, thread_id, ns, found.id)
+    _remember(store, serde, (thread_id, ns, found.id), values)
+    return as_tuple(serde, thread_id, ns, found, values, pending_writes(serde, found.id, rows))
+
+
+def _remember(store: Store, serde: SerializerProtocol, key: tuple[str, str, str], values: Mapping[str, Any]) -> None:
+    """Keep the lists that were handed out: a run that goes on from here returns the same elements."""
+    heads = store.heads
+    with heads.lock:
+        head = heads.look(*key)
+        if head is None or (head.memos and head.serde is not None and head.serde is not serde):
+            return
+        head.serde = serde
+        for channel, place in head.state.places.items():
+            value = values.get(channel)
+            if isinstance(place, Rope) and isinstance(value, list):
+                head.memos[channel] = Memo(value)
+
+
+def read_values(
+    conn: Conn, serde: SerializerProtocol, thread_id: str, ns: str, places: Mapping[str, Place]
+) -> dict[str, Any]:
+    """The values at some places, by channel."""
+    wanted = [address for place in places.values() for address in addresses(place)]
+    stored = queries.values_at(conn, thread_id, ns, wanted)
+    values: dict[str, Any] = {}
+    for channel, place in places.items():
+        decoded = {}
+        for address in addresses(place):
+            if address not in stored:
+                where = f"value {address[1]} of checkpoint {address[0]!r}, which channel {channel!r} needs,"
+                kind, data = "missing", b""
+            else:
+                where = f"channel {channel!r}, stored with checkpoint {address[0]!r},"
+                kind, data = stored[address]
+            decoded[address] = read_serialized(serde, kind, data, where)
+        values[channel] = assemble(place, decoded)
+    return values
+
+
+def pending_writes(
+    serde: SerializerProtocol, checkpoint_id: str, rows: Iterable[tuple[Any, ...]]
+) -> list[PendingWrite]:
+    """The writes that count, decoded, in the order in which a run applies them."""
+    newest: dict[tuple[str, int], tuple[Any, ...]] = {}
+    for row in rows:
+        newest[row[1], row[4]] = row
+    ordered = sorted(newest.values(), key=lambda row: writes_sort_key(row[2], row[1], row[4]))
+    return [
+        (
+            task_id,
+            channel,
+            read_serialized(
+                serde, kind, data, f"the write of task {task_id!r} to {channel!r} on checkpoint {checkpoint_id!r}"
+            ),
+        )
+        for _, task_id, _, _, _, channel, kind, data in ordered
+    ]
+
+
+def as_tuple(
+    serde: SerializerProtocol,
+    thread_id: str,
+    ns: str,
+    found: View,
+    values: dict[str, Any],
+    writes: list[PendingWrite],
+) -> CheckpointTuple:
+    """Everything in the shape that the saver interface has."""
+    rest = found.rest
+    checkpoint = Checkpoint(
+        v=rest.get("v") or 1,
+        id=found.id,
+        ts=found.created_at or "",
+        channel_values=values,
+        channel_versions=found.versions,
+        versions_seen=found.seen,
+        updated_channels=rest.get("u"),
+    )
+    extra: dict[str, Any] = {"pending_sends": []} if rest.get("e") else {}
+    if "x" in rest:
+        extra = read_serialized(serde, rest["x"][0], rest["x"][1], f"checkpoint {found.id!r}")
+    checkpoint.update(extra)  # type: ignore[typeddict-item]
+    parent = config_of(thread_id, ns, found.parent) if found.parent else None
+    return CheckpointTuple(config_of(thread_id, ns, found.id), checkpoint, read_json(found.metadata), parent, writes)
+
+
+def config_of(thread_id: str, ns: str, checkpoint_id: str) -> RunnableConfig:
+    """The config that names a checkpoint."""
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
+
+
+def read_json(text: Any) -> Any:
+    """Metadata: text on SQLite, decoded by the driver on PostgreSQL."""
+    return json.loads(text) if isinstance(text, str) else text

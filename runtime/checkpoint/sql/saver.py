@@ -1,0 +1,320 @@
+"""The savers: the interface of `langgraph-checkpoint` over a `Store`, with both its faces.
+
+Rule 1: a saver is thin, so that the copies that `with_allowlist` makes share the database and what is in memory.
+Rule 2: an async method never blocks the event loop: it encodes, and hands the rest to the store's one worker.
+Rule 3: both faces call the same functions of a connection. There is no second copy of anything.
+"""
+
+import copy
+import json
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from langchain_core.runnables import RunnableConfig
+
+from runtime.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    SerializerProtocol,
+    get_checkpoint_metadata,
+)
+from runtime.checkpoint.errors import SerializationError
+from runtime.checkpoint.serde.encrypted import EncryptedSerializer
+from runtime.checkpoint.sql import store as storing
+from runtime.checkpoint.sql.database import Database
+from runtime.checkpoint.sql.filters import checked
+from runtime.checkpoint.sql.jobs import Job, PutStep, PutWrites
+from runtime.checkpoint.sql.listing import Wanted, list_tuples
+from runtime.checkpoint.sql.prepare import Step, TaskWrites
+from runtime.checkpoint.sql.prune import delete_for_runs, prune
+from runtime.checkpoint.sql.reader import config_of, get_tuple
+from runtime.checkpoint.sql.store import Store
+from runtime.checkpoint.sql.worker import Worker
+
+_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), ensure_ascii=True)
+
+
+class DatabaseSaver(BaseCheckpointSaver[int]):
+    """Saves checkpoints in a database. Use it as a context manager, plain or async, or call `close`."""
+
+    def __init__(self, database: Database, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        self._store = Store(database)
+        self._worker = Worker(self._store)
+
+    # --- life ---------------------------------------------------------------------------------------
+
+    def setup(self) -> None:
+        """Open the database and create or upgrade its tables. Otherwise the first use does it."""
+        self._store.database.open()
+
+    def close(self) -> None:
+        """Finish what is still to be written and close the database. Calling it twice is harmless."""
+        self._worker.close()
+        self._store.database.close()
+
+    def __enter__(self) -> Self:
+        self.setup()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:
+        """A saver on the same database whose serializer also gives back these classes, as (module, name)."""
+        serde = extended(self.serde, extra_allowlist)
+        if serde is self.serde:
+            return self
+        clone = copy.copy(self)
+        clone.serde = serde
+        return clone
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint that the config names; without a checkpoint id, the newest of its thread."""
+        self._worker.flush()
+        return self._get(config)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first.
+
+        `config` may name a thread, a namespace and a checkpoint id, each optional. `filter` are metadata keys
+        (dots lead into nested ones) and the values that they must equal, type included.
+
+        Raises:
+            ValueError: a filter key or the limit makes no sense.
+        """
+        wanted = _wanted(config, filter, before)
+        _check_limit(limit)
+        self._worker.flush()
+        return list_tuples(self._store, self.serde, wanted, limit)
+
+    # --- writing ------------------------------------------------------------------------------------
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint as the child of the one that the config names, and return its own config."""
+        return self._run(_step(config, checkpoint, metadata, new_versions))
+
+    def put_step(  # noqa: PLR0913 - a step is that many things
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+        writes: Sequence[TaskWrites] = (),
+        *,
+        nodes: Sequence[str] | None = None,
+        folded: Sequence[str] | None = None,
+    ) -> RunnableConfig:
+        """Store a whole superstep in one transaction: a checkpoint, and what tasks of its parent wrote.
+
+        `writes` are the tasks of the parent that are not saved yet: id, path, and (channel, value) pairs.
+        `new_versions` must name every channel whose version or value changed. `nodes`, if given, must name every
+        node whose entry in `versions_seen` changed. `folded` are the ids of the tasks whose writes made this
+        checkpoint; by default all of them for a step of the loop, else those of `writes`.
+        """
+        step = _step(config, checkpoint, metadata, new_versions)
+        step.writes, step.nodes, step.folded, step.complete = writes, nodes, folded, True
+        return self._run(step)
+
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Store what a task wrote on top of the checkpoint that the config names. Nothing is replaced."""
+        self._do(PutWrites(_key(config), (task_id, task_path, writes), self.serde))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove a thread, in all its namespaces."""
+        self._change(storing.delete_thread, thread_id)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread, in all its namespaces, with its whole history, to a thread id that has none."""
+        self._change(storing.copy_thread, source_thread_id, target_thread_id)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Remove the checkpoints that these runs made. What others need of their values is kept with those."""
+        self._change(delete_for_runs, run_ids)
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Remove all checkpoints of these threads (`delete`), or all but the newest of each namespace."""
+        if strategy not in ("keep_latest", "delete"):
+            raise ValueError(f"strategy is {strategy!r}; it can be 'keep_latest' or 'delete'")
+        self._change(prune, thread_ids, strategy)
+
+    # --- the async face -----------------------------------------------------------------------------
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """`get_tuple`, without blocking the event loop."""
+        return await self._worker.call(self._get, config)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """`list`, without blocking the event loop."""
+        wanted = _wanted(config, filter, before)
+        _check_limit(limit)
+        found = list_tuples(self._store, self.serde, wanted, limit)
+        while (item := await self._worker.call(next, found, None)) is not None:
+            yield item
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """`put`, without blocking the event loop."""
+        step = _step(config, checkpoint, metadata, new_versions)
+        await self._worker.submit(PutStep(step, self.serde))
+        return config_of(step.thread_id, step.ns, checkpoint["id"])
+
+    async def aput_step(  # noqa: PLR0913 - a step is that many things
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+        writes: Sequence[TaskWrites] = (),
+        *,
+        nodes: Sequence[str] | None = None,
+        folded: Sequence[str] | None = None,
+    ) -> RunnableConfig:
+        """`put_step`, without blocking the event loop."""
+        step = _step(config, checkpoint, metadata, new_versions)
+        step.writes, step.nodes, step.folded, step.complete = writes, nodes, folded, True
+        await self._worker.submit(PutStep(step, self.serde))
+        return config_of(step.thread_id, step.ns, checkpoint["id"])
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """`put_writes`, without blocking the event loop."""
+        await self._worker.submit(PutWrites(_key(config), (task_id, task_path, writes), self.serde))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """`delete_thread`, without blocking the event loop."""
+        await self._worker.call(self._store.change, storing.delete_thread, thread_id)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """`copy_thread`, without blocking the event loop."""
+        await self._worker.call(self._store.change, storing.copy_thread, source_thread_id, target_thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """`delete_for_runs`, without blocking the event loop."""
+        await self._worker.call(self._store.change, delete_for_runs, run_ids)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """`prune`, without blocking the event loop."""
+        await self._worker.call(self.prune, thread_ids, strategy=strategy)
+
+    # --- inside -------------------------------------------------------------------------------------
+
+    def _get(self, config: RunnableConfig) -> CheckpointTuple | None:
+        thread_id, ns = _namespace(config)
+        with self._store.database.read() as session:
+            self._store.note(session)
+            checkpoint_id = config["configurable"].get("checkpoint_id")
+            return get_tuple(self._store, session.conn, self.serde, thread_id, ns, checkpoint_id)
+
+    def _run(self, step: Step) -> RunnableConfig:
+        self._do(PutStep(step, self.serde))
+        return config_of(step.thread_id, step.ns, step.checkpoint["id"])
+
+    def _do(self, job: Job) -> None:
+        self._worker.flush()
+        job.prepare(self._store.heads)
+        self._store.execute((job,))
+
+    def _change(self, work: Any, *arguments: Any) -> None:
+        self._worker.flush()
+        self._store.change(work, *arguments)
+
+
+def extended(serde: SerializerProtocol, extra: Collection[tuple[str, ...]]) -> SerializerProtocol:
+    """A serializer that also gives back these classes. One that knows no allow-list comes back as it is."""
+    if isinstance(serde, EncryptedSerializer):
+        inner = extended(serde.serde, extra)
+        return serde if inner is serde.serde else EncryptedSerializer(serde.cipher, inner)
+    extend = getattr(serde, "with_msgpack_allowlist", None)
+    return serde if extend is None else extend(extra)
+
+
+def _namespace(config: RunnableConfig) -> tuple[str, str]:
+    configurable = config.get("configurable") or {}
+    thread_id = configurable.get("thread_id")
+    if thread_id is None:
+        raise ValueError(
+            "the config names no thread: a saver needs {'configurable': {'thread_id': ...}}"
+        )
+    return str(thread_id), configurable.get("checkpoint_ns") or ""
+
+
+def _key(config: RunnableConfig) -> tuple[str, str, str]:
+    checkpoint_id = (config.get("configurable") or {}).get("checkpoint_id")
+    if checkpoint_id is None:
+        raise ValueError("the config names no checkpoint_id: writes are stored on top of a checkpoint")
+    return (*_namespace(config), checkpoint_id)
+
+
+def _step(
+    config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: Mapping[str, Any]
+) -> Step:
+    thread_id, ns = _namespace(config)
+    full: Mapping[str, Any] = get_checkpoint_metadata(config, metadata)
+    try:
+        text = _JSON.encode(full)
+    except (TypeError, ValueError) as error:
+        raise SerializationError(f"metadata is stored as JSON, and this cannot be: {full!r}: {error}") from error
+    parent = config["configurable"].get("checkpoint_id")
+    return Step(thread_id, ns, parent, checkpoint, text, new_versions, step=full.get("step"), source=full.get("source"))
+
+
+def _wanted(config: RunnableConfig | None, filter: Mapping[str, Any] | None, before: RunnableConfig | None) -> Wanted:
+    configurable = (config or {}).get("configurable") or {}
+    thread_id = configurable.get("thread_id")
+    return Wanted(
+        None if thread_id is None else str(thread_id),
+        configurable.get("checkpoint_ns"),
+        configurable.get("checkpoint_id"),
+        before["configurable"].get("checkpoint_id") if before else None,
+        checked(filter),
+    )
+
+
+def _check_limit(limit: Any) -> None:
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise ValueError(f"limit is {limit!r}; it can be a number from 0 up, or None for all")

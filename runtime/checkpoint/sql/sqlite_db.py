@@ -1,0 +1,230 @@
+"""SQLite: one connection behind a lock, in WAL mode.
+
+Rule 1: a file that is not ours is never written to. Its header and its tables are looked at first, read-only.
+Rule 2: writers begin with BEGIN IMMEDIATE: they wait for each other, up to the busy timeout, and never deadlock.
+Rule 3: reading only (`read_only`) creates nothing, no side files either.
+"""
+
+import sqlite3
+import time
+from threading import RLock
+from typing import Literal, get_args
+
+from runtime.checkpoint.errors import CheckpointStorageError, Reason
+from runtime.checkpoint.sql import sqlite_file
+from runtime.checkpoint.sql.database import Database, Session, Stamp, describe
+from runtime.checkpoint.sql.statements import Conn
+
+Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
+
+BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process's transaction
+
+_ADVICE: dict[int, tuple[Reason, str]] = {
+    sqlite3.SQLITE_BUSY: ("busy", "another process has kept it locked for longer than the busy timeout"),
+    sqlite3.SQLITE_LOCKED: ("busy", "another connection of this process has it locked"),
+    sqlite3.SQLITE_FULL: ("full", "the disk is full; nothing of this step was saved, what was saved before is intact"),
+    sqlite3.SQLITE_READONLY: ("read_only", "the file or its folder cannot be written to"),
+    sqlite3.SQLITE_PERM: ("read_only", "access to the file was refused"),
+    sqlite3.SQLITE_CORRUPT: ("corrupt", "the file is damaged; restore it from a copy"),
+    sqlite3.SQLITE_NOTADB: ("not_a_database", "the file is not an SQLite database"),
+    sqlite3.SQLITE_CANTOPEN: (
+        "unavailable",
+        "the file cannot be opened; does its folder exist, and is it writable?",
+    ),
+}
+
+
+class SqliteDatabase(Database):
+    """A database file, or `:memory:`, or a connection that the caller made."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        synchronous: Synchronous = "NORMAL",
+        busy_timeout: float = BUSY_TIMEOUT,
+        read_only: bool = False,
+        connection: sqlite3.Connection | None = None,
+    ) -> None:
+        if synchronous not in get_args(Synchronous):
+            raise ValueError(f"synchronous is {synchronous!r}; it can be {', '.join(get_args(Synchronous))}")
+        self.path = path
+        self.synchronous = synchronous
+        self.busy_timeout = busy_timeout
+        self.read_only = read_only
+        self.lock = RLock()
+        self.in_memory = sqlite_file.is_memory(path)
+        self.cursor: sqlite3.Cursor | None = None
+        self.conn: Conn | None = None
+        self._given = connection
+        self._connection: sqlite3.Connection | None = None
+        self._immutable = False
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        """The path, quoted."""
+        return repr(self.path)
+
+    def write(self, thread_id: str) -> Session:
+        """A transaction that writes."""
+        return _Transaction(self, "BEGIN IMMEDIATE")
+
+    def read(self) -> Session:
+        """A transaction that reads."""
+        return _Transaction(self, "BEGIN")
+
+    def is_duplicate(self, error: BaseException) -> bool:
+        """Whether a row with this key is already there."""
+        return isinstance(error, sqlite3.IntegrityError)
+
+    def open(self) -> None:
+        """Open the file and bring its tables to the newest schema."""
+        with self.lock:
+            if self.cursor is not None:
+                if self._immutable and sqlite_file.has_wal(self.path):
+                    self._reopen()
+                return
+            if self._closed:
+                raise self.closed()
+            try:
+                self._connect()
+            except sqlite3.Error as error:
+                self._disconnect()
+                raise self.error(error) from error
+            except BaseException:
+                self._disconnect()
+                raise
+
+    def close(self) -> None:
+        """Close the file. A connection that the caller made stays open."""
+        with self.lock:
+            self._closed = True
+            self._disconnect()
+
+    def error(self, error: sqlite3.Error) -> CheckpointStorageError:
+        """Our error for one of the driver's."""
+        code = getattr(error, "sqlite_errorcode", None)
+        reason, advice = _ADVICE.get((code or 0) & 0xFF, ("unavailable", "SQLite could not do it"))
+        return CheckpointStorageError(f"the checkpoint database {self.name}: {advice} ({describe(error)})", reason)
+
+    # --- opening ----------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        if self._given is not None:
+            connection = self._given
+            connection.isolation_level = None
+        else:
+            fresh = not self.in_memory and sqlite_file.check(self.path, must_exist=self.read_only)
+            connection = self._new_connection(fresh)
+        self._connection = connection
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        self.cursor, self.conn = cursor, Conn(cursor, "sqlite")
+        newest = sqlite_file.check_schema(cursor, self.path)
+        if self.read_only:
+            if not newest:
+                raise CheckpointStorageError(
+                    f"the database {self.name} has no tables of this schema, and it was opened read-only; "
+                    "open it once for writing to bring it up to date",
+                    "read_only",
+                )
+            cursor.execute("PRAGMA query_only=1")
+            return
+        self._use_wal(cursor)
+        cursor.execute(f"PRAGMA synchronous={self.synchronous}")  # one of four words, checked above
+        if not newest:
+            sqlite_file.create_schema(connection, self.path)
+
+    def _new_connection(self, fresh: bool) -> sqlite3.Connection:
+        options = {"timeout": self.busy_timeout, "isolation_level": None, "check_same_thread": False}
+        if self.in_memory:
+            return sqlite3.connect(":memory:", cached_statements=256, **options)  # type: ignore[call-overload, no-any-return]
+        uri = sqlite_file.uri(self.path)
+        if self.read_only:
+            # A read-only connection to a file in WAL mode would make side files. Where there are none, nobody is
+            # writing, and SQLite may be told so; `open` looks again before every transaction.
+            self._immutable = not sqlite_file.has_wal(self.path)
+            uri += "?mode=ro" + ("&immutable=1" if self._immutable else "")
+        elif fresh:
+            uri += "?mode=rwc"
+        else:
+            sqlite_file.look(self.path)
+            uri += "?mode=rw"
+        return sqlite3.connect(uri, uri=True, cached_statements=256, **options)  # type: ignore[call-overload, no-any-return]
+
+    def _use_wal(self, cursor: sqlite3.Cursor) -> None:
+        """Switch to WAL. Several processes may try this at once on a new file, and SQLite does not wait there."""
+        deadline = time.monotonic() + self.busy_timeout
+        while True:
+            try:
+                if cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
+                    cursor.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+
+    def _reopen(self) -> None:
+        self._disconnect()
+        self._connect()
+
+    def _disconnect(self) -> None:
+        connection, self._connection, self.cursor, self.conn = self._connection, None, None, None
+        if connection is not None and self._given is None:
+            connection.close()
+
+
+class _Transaction(Session):
+    def __init__(self, database: SqliteDatabase, begin: str) -> None:
+        self._database = database
+        self._begin = begin
+        self._held = False
+
+    def begin(self) -> Stamp:
+        database = self._database
+        database.lock.acquire()
+        self._held = True
+        try:
+            database.open()
+            if self._begin != "BEGIN" and database.read_only:
+                raise CheckpointStorageError(
+                    f"the checkpoint database {database.name} was opened read-only; nothing can be saved to it",
+                    "read_only",
+                )
+            cursor, conn = database.cursor, database.conn
+            if cursor is None or conn is None:
+                raise database.closed()
+            self.conn = conn
+            cursor.execute(self._begin)
+            stamp: int = cursor.execute("PRAGMA data_version").fetchone()[0]
+        except BaseException:
+            self._release(rollback=True)
+            raise
+        return stamp
+
+    def end(self, commit: bool) -> None:
+        try:
+            if commit and self._database.cursor is not None:
+                self._database.cursor.execute("COMMIT")
+        except BaseException:
+            self._release(rollback=True)
+            raise
+        self._release(rollback=not commit)
+
+    def _release(self, rollback: bool) -> None:
+        if not self._held:
+            return
+        self._held = False
+        try:
+            connection = self._database._connection
+            if rollback and connection is not None and connection.in_transaction:
+                connection.rollback()
+        finally:
+            self._database.lock.release()
+
+    def translate(self, error: BaseException) -> CheckpointStorageError | None:
+        if not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.IntegrityError):
+            return None
+        return self._database.error(error)

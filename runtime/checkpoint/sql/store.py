@@ -1,0 +1,114 @@
+"""Reading and writing checkpoints on a database, without a face: what both the sync and async savers call.
+
+Rule 1: all that happens at once is in one transaction: a checkpoint with its values and its tasks' writes.
+Rule 2: memory is only a shortcut. Every answer is the same when the cache is empty.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime.checkpoint.base import SerializerProtocol
+from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.sql import queries
+from runtime.checkpoint.sql.database import Database, Session
+from runtime.checkpoint.sql.heads import Heads
+from runtime.checkpoint.sql.jobs import Job, PutStep
+from runtime.checkpoint.sql.statements import Conn
+
+
+class Store:
+    """A database and what of it is in memory. Any number of savers may share one."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.heads = Heads()
+        self._stamp: int | None = None
+
+    def execute(self, jobs: Sequence[Job]) -> None:
+        """Write prepared jobs in one transaction, in their order."""
+        try:
+            self._commit(jobs)
+        except BaseException as error:
+            self.heads.forget()
+            if not self.database.is_duplicate(error):
+                raise
+            self._again(jobs, error)
+        for job in jobs:
+            job.done(self.heads)
+
+    def _commit(self, jobs: Sequence[Job]) -> None:
+        with self.database.write("") as session:
+            foreign = self.note(session)
+            for job in jobs:
+                job.commit(session.conn, self.heads, foreign)
+
+    def _again(self, jobs: Sequence[Job], error: BaseException) -> None:
+        """Somebody stored a row with the same key in between: try once more, from what is there now."""
+        try:
+            self._commit(jobs)
+        except BaseException as second:
+            self.heads.forget()
+            if not self.database.is_duplicate(second):
+                raise
+            if len(jobs) != 1 or not self._is_stored(jobs[0]):
+                raise CheckpointStorageError(
+                    f"the checkpoint database {self.database.name} already holds another checkpoint with this id; "
+                    "history is never overwritten",
+                    "conflict",
+                ) from error
+
+    def _is_stored(self, job: Job) -> bool:
+        """Whether a checkpoint is already there as it is, with the same parent and metadata."""
+        if not isinstance(job, PutStep):
+            return False
+        step = job.step
+        with self.database.read() as session:
+            row = session.conn.one(queries.IDENTITY, step.thread_id, step.ns, step.checkpoint["id"])
+        return row == (step.parent, step.checkpoint.get("ts"))
+
+    def note(self, session: Session) -> bool:
+        """Look whether another connection has committed since the last transaction, and forget what that may touch."""
+        if session.stamp is not None and session.stamp == self._stamp:
+            return False
+        row = session.conn.one(queries.STORE)
+        if row is None:
+            raise CheckpointStorageError(f"the database {self.database.name} has lost its schema version", "corrupt")
+        self.heads.changed_elsewhere(row[1])
+        self._stamp = session.stamp
+        return True
+
+    # --- removing and copying -----------------------------------------------------------------------
+
+    def change(self, work: Any, *arguments: Any) -> None:
+        """Call `work(conn, *arguments)`, which removes or rewrites rows, and have every process forget them."""
+        self.heads.forget()
+        try:
+            with self.database.write("") as session:
+                self.note(session)
+                work(session.conn, *arguments)
+                session.conn.run(queries.BUMP_GENERATION)
+        finally:
+            self._stamp = None
+            self.heads.forget()
+
+
+def delete_thread(conn: Conn, thread_id: str) -> None:
+    """Remove every row of a thread, in all its namespaces."""
+    for statement in queries.DELETE_THREAD:
+        conn.run(statement, thread_id)
+
+
+def copy_thread(conn: Conn, source: str, target: str) -> None:
+    """Copy every row of a thread, in all its namespaces, to another thread id. Its histories must not meet."""
+    for statement in queries.COPY_THREAD:
+        conn.run(statement, target, source)
+
+
+def read_serialized(serde: SerializerProtocol, kind: str, data: bytes, where: str) -> Any:
+    """A stored value, decoded; or an error that says where the damage is."""
+    try:
+        return serde.loads_typed((kind, data))
+    except CheckpointStorageError:
+        raise
+    except Exception as error:
+        raise CheckpointStorageError(f"{where} cannot be decoded: {error}", "corrupt") from error
