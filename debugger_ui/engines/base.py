@@ -241,16 +241,45 @@ class Editor(Protocol):
 class Engine(Protocol):
     """A graph on its database, or a database alone."""
 
-    kind: str
-    name: str
-    spec: str
-    """Address of the graph (`pkg.module:attr`); threads carry it where a database holds several."""
-    shows: str
-    database: str
-    limits: Mapping[str, str]
-    """Ability name to the reason why this engine lacks it."""
-    runner: Runner | None
-    editor: Editor | None
+    @property
+    def kind(self) -> str:
+        """runtime, langgraph or record."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Shown name of the graph."""
+        ...
+
+    @property
+    def spec(self) -> str:
+        """Address of the graph (`pkg.module:attr`); threads carry it where a database holds several."""
+        ...
+
+    @property
+    def shows(self) -> str:
+        """What a sample graph is good for, one sentence."""
+        ...
+
+    @property
+    def database(self) -> str:
+        """Shown name of the database."""
+        ...
+
+    @property
+    def limits(self) -> Mapping[str, str]:
+        """Ability name to the reason why this engine lacks it."""
+        ...
+
+    @property
+    def runner(self) -> Runner | None:
+        """What runs nodes, if anything can."""
+        ...
+
+    @property
+    def editor(self) -> Editor | None:
+        """What writes edits, if anything can."""
+        ...
 
     def version(self) -> Hashable:
         """Return something that differs whenever the database may have changed; cheap."""

@@ -5,7 +5,6 @@ are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_up
 `preview_update`) is used when it is there.
 """
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,9 +26,10 @@ from debugger_ui.engines.base import (
     Topology,
 )
 from debugger_ui.engines.editing import GraphEditor
+from debugger_ui.engines.failures import failure_of
 from debugger_ui.engines.reader import SaverReader, config_of, header_of
 from debugger_ui.engines.running import GraphRunner
-from debugger_ui.engines.schema import channel_specs, fold_writes
+from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +110,7 @@ class GraphEngine:
 
     def input_schema(self) -> Mapping[str, Any]:
         """Return the JSON schema of the graph's input; empty when it has none that JSON can say."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                schema = self.graph.get_input_jsonschema()
-        except Exception:  # schemas of arbitrary user types fail in arbitrary ways: then there is no form
-            return {}
-        return schema if isinstance(schema, Mapping) else {}
+        return input_schema(self.graph)
 
     def example(self) -> Any:
         """Return the example input that came with the graph, or MISSING."""
@@ -200,13 +194,8 @@ def _failure(error: Any, writes: Sequence[tuple[str, Any]]) -> Failure | None:
     if error is None:
         return None
     if isinstance(error, BaseException):
-        return Failure(type(error).__name__, str(error))
-    stored = next((value for channel, value in writes if channel == naming.ERROR), error)
-    text = str(stored)
-    name, bracket, rest = text.partition("(")
-    if bracket and name.isidentifier() and rest.endswith(")"):
-        return Failure(name, rest[:-1].strip("'\""))
-    return Failure("Error", text)
+        return failure_of(error)
+    return failure_of(next((value for channel, value in writes if channel == naming.ERROR), error))
 
 
 def _namespace(task: Any, place: Place, node: Any) -> str:

@@ -76,6 +76,16 @@ class SaverReader:
         """Return the saver's own tuple for a place, or None."""
         return self.saver.get_tuple(config_of(place))
 
+    def names(self, place: Place) -> Mapping[str, str]:
+        """Return the nodes of the tasks that wrote on a checkpoint, by task id, as far as they are certain.
+
+        Such a saver keeps no names. Where only one node was due, every task is its.
+        """
+        row = self._history(place.thread, place.namespace).rows.get(place.id)
+        due = set(row.due) if row else set()
+        tasks = dict.fromkeys(task for task, _ in row.written) if row else {}
+        return dict.fromkeys(tasks, next(iter(due))) if len(due) == 1 else {}
+
     def walk(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Any]:
         """Yield the saver's tuples for the ids, one in memory at a time."""
         for id_ in ids:

@@ -37,14 +37,18 @@ def _hints(graph: Any) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     builder = getattr(graph, "builder", None)
     for schema in reversed(list(getattr(builder, "schemas", {}) or {})):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found.update(get_type_hints(schema, include_extras=True))
-        except (NameError, TypeError):
-            # A hint names something that only a type checker can see: the key has no known type.
-            continue
+        found.update(_hints_of(schema))
     return found
+
+
+def _hints_of(schema: Any) -> Mapping[str, Any]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return get_type_hints(schema, include_extras=True)
+    except (NameError, TypeError):
+        # A hint names something that only a type checker can see: the keys have no known type.
+        return {}
 
 
 def _plain(hint: Any) -> Any:
@@ -64,6 +68,36 @@ def _reducer(channel: Any) -> str:
     if name.startswith("_") and "messages" in name:
         return "add_messages"
     return f"operator.{name}" if module == "operator" else name
+
+
+def input_schema(graph: Any) -> Mapping[str, Any]:
+    """Return the JSON schema of a graph's input.
+
+    Where the whole has none (one odd type is enough), each key is tried by itself, and a key without
+    a schema takes any JSON.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            schema = graph.get_input_jsonschema()
+    except Exception:  # schemas of arbitrary user types fail in arbitrary ways
+        schema = None
+    if isinstance(schema, Mapping) and schema.get("properties"):
+        return schema
+    declared = getattr(getattr(graph, "builder", None), "input_schema", None)
+    hints = _hints_of(declared) if declared is not None else {}
+    return {"type": "object", "properties": {key: _schema_of(_plain(hint)) for key, hint in hints.items()}}
+
+
+def _schema_of(hint: Any) -> Mapping[str, Any]:
+    from pydantic import TypeAdapter
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return TypeAdapter(hint).json_schema()
+    except Exception:  # as above: then the key takes any JSON
+        return {}
 
 
 def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, ChannelSpec, Record, Task
+from debugger_ui.engines.base import MISSING, ChannelSpec, Outline, Record, Task
 from debugger_ui.session.labels import Labels
 from debugger_ui.session.questions import question_view
 from debugger_ui.session.reading import Reading, Spot
@@ -53,7 +53,7 @@ def checkpoint_view(
         milliseconds=elapsed(history.by_id[parent].created, header.created) if parent else None,
         status="running" if running else reading.status(outline, followed=followed),
         nodes=outline.ran,
-        next=due(record) or (outline.due if not record.tasks and not followed else ()),
+        next=planned(record, outline) if followed else due(record, outline),
         head=not children,
         entries=state_entries(record, before, made_by),
         tasks=tasks,
@@ -65,9 +65,16 @@ def checkpoint_view(
     )
 
 
-def due(record: Record) -> tuple[str, ...]:
+def due(record: Record, outline: Outline | None = None) -> tuple[str, ...]:
     """Return the nodes that the superstep at a record still has to run, each once."""
+    if not record.tasks and outline is not None:
+        return outline.due
     return tuple(dict.fromkeys(task.name for task in record.tasks if not task.done))
+
+
+def planned(record: Record, outline: Outline) -> tuple[str, ...]:
+    """Return the nodes of the superstep that starts at a record, run already or not."""
+    return tuple(dict.fromkeys(task.name for task in record.tasks)) or outline.due
 
 
 def state_entries(record: Record, before: Record | None, made_by: tuple[TaskView, ...]) -> tuple[StateEntry, ...]:

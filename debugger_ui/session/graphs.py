@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import EdgeSpec, NodeSpec, Outline, Record, Topology
-from debugger_ui.session.checkpoints import task_status
+from debugger_ui.session.checkpoints import planned, task_status
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.view_record import ClusterView, EdgeView, GraphView, NodeMark, NodeView
 
@@ -28,15 +28,11 @@ def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thre
     outlines = reading.engine.outlines(spot.thread, path, spot.namespace)
     sources = [history.by_id[id_].source for id_ in path]
     steps = [outlines.get(id_, Outline()) for id_ in path]
-    taken = _walk(topology, steps, sources, [*record_due(record, steps[-1])])
-    marks = _marks(record, steps[-1], taken[0], running)
+    taken = _walk(topology, steps, sources, planned(record, steps[-1]))
+    followed = any(history.by_id[child].source == "loop" for child in history.children.get(spot.id, ()))
+    marks = _marks(record, steps[-1], taken[0], running, followed=followed)
     tasks = Counter(task.name for task in record.tasks)
     return _assemble(topology, taken, marks, tasks, _words(record, marks, taken[0]))
-
-
-def record_due(record: Record, outline: Outline) -> tuple[str, ...]:
-    """Return the nodes with a task at a record, finished or not."""
-    return tuple(dict.fromkeys(task.name for task in record.tasks)) or outline.due
 
 
 def _walk(topology: Topology, steps: Sequence[Outline], sources: Sequence[str], due: Sequence[str]) -> Taken:
@@ -88,10 +84,14 @@ def _finishing(topology: Topology, before: Sequence[str]) -> set[tuple[str, str]
     return {(e.source, e.target) for e in topology.edges if e.target in ends and e.source in before}
 
 
-def _marks(record: Record, outline: Outline, visits: Mapping[str, int], running: Sequence[str]) -> dict[str, NodeMark]:
+def _marks(
+    record: Record, outline: Outline, visits: Mapping[str, int], running: Sequence[str], *, followed: bool
+) -> dict[str, NodeMark]:
+    """Return the nodes' marks. In the past (`followed`) what ran from here is what runs next."""
     marks: dict[str, NodeMark] = {node: "done" for node in visits}
-    if not record.tasks:
-        marks.update({node: "next" for node in outline.due})
+    if not record.tasks or followed:
+        marks.update({node: "next" for node in planned(record, outline)})
+        return marks
     by_status: dict[str, set[str]] = {}
     for task in record.tasks:
         by_status.setdefault(task.name, set()).add(task_status(task))

@@ -73,12 +73,12 @@ class Job:
                 self._running.pop(event.task, None)
                 self._change(finished=(*self._progress.finished, event.text))
 
-    def stepped(self, checkpoint: str) -> None:
-        """Note that a superstep has ended at a checkpoint."""
+    def stepped(self, checkpoint: str, *, counts: bool = True) -> None:
+        """Note that a superstep has ended at a checkpoint; taking in input does not count as one."""
         with self._lock:
             self._running.clear()
             self.at = checkpoint
-            self._change(checkpoint=checkpoint, steps=self._progress.steps + 1, finished=())
+            self._change(checkpoint=checkpoint, steps=self._progress.steps + counts, finished=())
 
     def ask_pause(self) -> None:
         """Stop after the superstep that is at work."""

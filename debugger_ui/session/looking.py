@@ -244,10 +244,8 @@ class Looking:
         """Return how the writes of the superstep that starts here fold into each channel."""
         spot = self._need_spot()
         record = self.desk.reading.record(spot, checkpoint)
-        history = self.desk.reading.history(spot.thread, spot.namespace)
-        child = history.forward(record.header.id, spot.branch)
-        followed = child and history.by_id[child].source == "loop"
-        return update_view(self.desk.engine, record, self.desk.reading.record(spot, child) if followed else None)
+        child = self.desk.reading.successor(spot, record.header.id)
+        return update_view(self.desk.engine, record, self.desk.reading.record(spot, child) if child else None)
 
     def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
         """Return the chain of writers behind the value at a path, back to an input or an edit."""

@@ -80,6 +80,13 @@ class Reading:
         parent = self.history(spot.thread, spot.namespace).parents.get(record.header.id, "")
         return self.engine.record(replace(spot.place, id=parent)) if parent else None
 
+    def successor(self, spot: Spot, id_: str) -> str:
+        """Return the checkpoint that the superstep at a checkpoint made, on the spot's branch if there; or ""."""
+        history = self.history(spot.thread, spot.namespace)
+        made = [child for child in history.children.get(id_, ()) if history.by_id[child].source == "loop"]
+        ahead = history.forward(id_, spot.branch)
+        return ahead if ahead in made else made[0] if made else ""
+
     def outline(self, spot: Spot, id_: str) -> Outline:
         """Return what happened around one checkpoint."""
         return self.engine.outlines(spot.thread, [id_], spot.namespace).get(id_, Outline())

@@ -59,7 +59,7 @@ class Worker:
             if job.stop_wanted:
                 raise Stopped
             newest = self.runner.advance(self._placed(advance), report, lambda: job.stop_wanted)
-            job.stepped(newest)
+            job.stepped(newest, counts=not advance.only_input)
             place = replace(advance.place, id=newest)
             record = self.engine.record(place)
             if record is None or self._held(job, record, only_input=advance.only_input):

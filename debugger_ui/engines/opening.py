@@ -1,0 +1,76 @@
+"""Opens savers and puts graphs on them: which runtime a graph is of decides which engine it gets."""
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from debugger_ui.engines.base import Engine
+from debugger_ui.engines.graph import About, GraphEngine
+from debugger_ui.engines.reader import SaverReader
+from debugger_ui.engines.record import RecordEngine
+
+RUNTIMES = ("runtime", "langgraph")
+
+
+def runtime_of(graph: Any) -> str | None:
+    """Return the package whose compiled graph this is, by its classes; None for neither."""
+    for cls in type(graph).__mro__:
+        root = cls.__module__.partition(".")[0]
+        if root in RUNTIMES:
+            return root
+    return None
+
+
+def attach(graph: Any, saver: Any | None, about: About) -> Engine:
+    """Return the engine for a compiled graph, on another saver if one is given."""
+    kind = runtime_of(graph) or "runtime"
+    if saver is not None:
+        graph = graph.copy(update={"checkpointer": saver})
+    engine = GraphEngine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer))
+    engine.kind = kind
+    return engine
+
+
+def reader_for(saver: Any) -> SaverReader:
+    """Return the reader that fits a saver."""
+    return SaverReader(saver)
+
+
+def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
+    """Open a SQLite file or PostgreSQL address; return the saver, and why it is read-only if it had to be.
+
+    Raises:
+        CheckpointStorageError: it cannot be opened, or is not a database of checkpoints.
+    """
+    if "://" in database:
+        from runtime.checkpoint.sql import SqlSaver
+
+        saver: Any = SqlSaver(database, read_only=read_only)
+        saver.setup()
+        return saver, ""
+    from runtime.checkpoint.sqlite import SqliteSaver
+
+    why = "" if read_only else why_not_writable(Path(database))
+    saver = SqliteSaver.from_conn_string(database, read_only=read_only or bool(why))
+    saver.setup()
+    return saver, why
+
+
+def why_not_writable(path: Path) -> str:
+    """Return why a database file cannot be written, as a sentence; "" when it can."""
+    if path.exists() and not os.access(path, os.W_OK):
+        return f"The file {path.name} may not be written."
+    if not os.access(path.parent, os.W_OK):
+        return f"The folder of {path.name} may not be written, and SQLite needs that to write the file."
+    return ""
+
+
+def open_record(database: str) -> RecordEngine:
+    """Open a database alone, to look at.
+
+    Raises:
+        CheckpointStorageError: it cannot be opened, or is not a database of checkpoints.
+    """
+    saver, _ = open_saver(database, read_only=True)
+    return RecordEngine(saver, reader_for(saver), database)

@@ -1,0 +1,159 @@
+"""An engine over a database alone: everything is drawn from what was recorded, nothing can run.
+
+The graph is the nodes that ran and the edges that were taken; which task wrote what comes from the
+stored writes and their paths.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import (
+    MISSING,
+    ChannelSpec,
+    EdgeSpec,
+    Header,
+    NodeSpec,
+    Outline,
+    Place,
+    Question,
+    Record,
+    Task,
+    ThreadHead,
+    Topology,
+)
+from debugger_ui.engines.failures import failure_of
+from debugger_ui.engines.reader import SaverReader, header_of
+
+NO_GRAPH = "Only the database is open. To run, edit or answer, start with the graph: forkpoint module:graph --db FILE."
+MAX_PATH = 5_000
+"""Checkpoints, the newest ones, that the graph is drawn from."""
+
+
+class RecordEngine:
+    """A database without its graph."""
+
+    kind = "record"
+    name = "record"
+    spec = ""
+    shows = ""
+
+    def __init__(self, saver: Any, reader: SaverReader, database: str) -> None:
+        self.saver = saver
+        self.reader = reader
+        self.database = database
+        lacks = ("run", "step", "answer", "edit", "new_run", "phases", "preview")
+        self.limits: Mapping[str, str] = dict.fromkeys(lacks, NO_GRAPH)
+        self.runner = None
+        self.editor = None
+
+    def version(self) -> Hashable:
+        """Return what the saver says about its data."""
+        return self.reader.version()
+
+    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
+        """Return threads, newest first."""
+        return self.reader.threads(offset, limit, text=text)
+
+    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
+        """Return all checkpoints of a thread, oldest first."""
+        return self.reader.headers(thread, namespace)
+
+    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
+        """Return what happened around the given checkpoints."""
+        return self.reader.outlines(thread, ids, namespace)
+
+    def record(self, place: Place) -> Record | None:
+        """Return one checkpoint with its values, and tasks as far as the writes tell."""
+        item = self.reader.get(place)
+        return None if item is None else self._record(item, place)
+
+    def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
+        """Yield checkpoints in the order of the ids."""
+        for item in self.reader.walk(thread, ids, namespace):
+            yield self._record(item, Place(thread, "", namespace))
+
+    def channels(self) -> Mapping[str, ChannelSpec]:
+        """Return nothing: kinds and reducers are in the graph's code."""
+        return {}
+
+    def topology(self, thread: str = "") -> Topology:
+        """Return the nodes that a thread's record knows and the edges that were taken."""
+        if not thread:
+            return Topology((), (), inferred=True)
+        headers = self.reader.headers(thread)[-MAX_PATH:]
+        outlines = self.reader.outlines(thread, [header.id for header in headers])
+        edges: dict[tuple[str, str], None] = {}
+        nodes: dict[str, None] = {}
+        for header in headers:
+            here = outlines.get(header.id, Outline())
+            nodes.update(dict.fromkeys((*here.ran, *here.due)))
+            before = here.ran or ((naming.START,) if header.source == "input" or not header.parent else ())
+            edges.update({(one, other): None for one in before for other in here.due if other != naming.START})
+            if header.step == 0 and not here.ran:
+                edges.update({(naming.START, other): None for other in here.due})
+        shown = [node for node in nodes if node != naming.START]
+        start = NodeSpec(naming.START, naming.START, "start")
+        return Topology(
+            nodes=(start, *(NodeSpec(node, node) for node in shown)),
+            edges=tuple(EdgeSpec(one, other) for one, other in edges),
+            inferred=True,
+        )
+
+    def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
+        """Return nothing: how writes fold is in the graph's code."""
+        return ()
+
+    def input_schema(self) -> Mapping[str, Any]:
+        """Return nothing: the schema is in the graph's code."""
+        return {}
+
+    def example(self) -> Any:
+        """Return nothing."""
+        return MISSING
+
+    def close(self) -> None:
+        """Close the database."""
+        self.saver.close()
+
+    def _record(self, item: Any, place: Place) -> Record:
+        header = header_of(item)
+        values = dict(item.checkpoint.get("channel_values") or {})
+        versions = dict(item.checkpoint.get("channel_versions") or {})
+        seen = item.checkpoint.get("versions_seen") or {}
+        here = Place(place.thread, header.id, place.namespace)
+        tasks = _tasks(item.pending_writes or (), self.reader.names(here), values)
+        met = {task.name for task in tasks}
+        due = naming.due_nodes(values, versions, seen)
+        waiting = [Task(f"{node} (not started)", node, input=MISSING) for node in due if node not in met]
+        return Record(
+            header=header,
+            state={key: value for key, value in values.items() if naming.is_state_key(key)},
+            channels=values,
+            versions=versions,
+            seen=seen,
+            tasks=(*tasks, *waiting),
+        )
+
+
+def _tasks(writes: Sequence[tuple[str, str, Any]], names: Mapping[str, str], values: Mapping[str, Any]) -> list[Task]:
+    found: dict[str, list[tuple[str, Any]]] = {}
+    for task, channel, value in writes:
+        found.setdefault(task, []).append((channel, value))
+    return [_task(id_, names.get(id_, id_[:8]), mine) for id_, mine in found.items() if id_ in names or len(id_) > 8]
+
+
+def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
+    done = any(naming.settles(channel) for channel, _ in mine)
+    asked = [value for channel, value in mine if channel == naming.INTERRUPT] if not done else []
+    questions = [one for value in asked for one in (value if isinstance(value, (list, tuple)) else [value])]
+    error = next((value for channel, value in mine if channel == naming.ERROR), None) if not done else None
+    return Task(
+        id=id_,
+        name=name,
+        writes=tuple(w for w in mine if w[0] not in (naming.INTERRUPT, naming.ERROR, naming.RESUME)),
+        done=done,
+        failure=failure_of(error) if error is not None else None,
+        questions=tuple(Question(str(getattr(one, "id", "")), getattr(one, "value", one)) for one in questions),
+        attempts=1,
+    )
