@@ -194,7 +194,7 @@ def push_message(
     context = current()
     if context is None:
         raise RuntimeError("push_message() was called outside a running node; call it in a node")
-    pushed = convert_to_messages([cast(MessageLikeRepresentation, message)])[0]
+    pushed = convert_to_messages([message])[0]
     if pushed.id is None:
         raise ValueError("Message ID is required: give the message an id before it is pushed")
     context.emit("messages", (pushed, context.config["metadata"]))
