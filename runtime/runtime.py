@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, cast
+from typing import Any, Generic, Protocol, cast, runtime_checkable
 
 from langgraph.store.base import BaseStore
 
@@ -19,6 +19,7 @@ __all__ = (
 )
 
 
+@runtime_checkable  # a tool may take its runtime as an argument, which Pydantic then validates
 class BaseUser(Protocol):
     """An authenticated user, as a server describes one: by attribute and by key."""
 

@@ -15,8 +15,9 @@ from typing_extensions import TypeVar
 from runtime.runtime import ExecutionInfo, ServerInfo
 from runtime.types import Command, StreamWriter
 
-StateT = TypeVar("StateT", default=dict[str, Any])
-ContextT = TypeVar("ContextT", default=None)
+# Any, because Pydantic checks a tool's arguments against the parameter's type when it dumps them.
+StateT = TypeVar("StateT", default=Any)
+ContextT = TypeVar("ContextT", default=Any)
 
 ToolOutcome: TypeAlias = ToolMessage | Command[Any] | list[ToolMessage | Command[Any]]
 """What comes of one tool call: messages for the conversation, commands for the graph."""
