@@ -40,7 +40,7 @@ class Step:
     writes: Sequence[TaskWrites] = ()
     nodes: Sequence[str] | None = None
     folded: Sequence[str] | None = None
-    complete: bool = False  # `new_versions` names every channel that changed
+    complete: bool = False  # `new_versions` names every channel that changed; other values may be missing
 
 
 class Head:
@@ -143,12 +143,8 @@ class _Builder:
         """The versions that changed, and the channels whose values did."""
         now, before = self.checkpoint["channel_versions"], self.state.versions
         values, places = self.checkpoint["channel_values"], self.state.places
-        if self.step.complete and self.state.id is not None:
-            changed = {channel: now[channel] for channel in self.step.new_versions if channel in now}
-            added = sum(channel not in before for channel in changed)
-            appeared = sum((channel in values) - (channel in places) for channel in self.step.new_versions)
-            if len(before) + added == len(now) and len(places) + appeared == len(values):
-                return changed, list(self.step.new_versions)
+        if self.step.complete:
+            return self._told_versions()
         changed = {channel: version for channel, version in now.items() if before.get(channel, _ABSENT) != version}
         self.shrinks = len(before) + sum(channel not in before for channel in changed) > len(now)
         stored = [
@@ -157,6 +153,17 @@ class _Builder:
             if channel in changed or channel in self.step.new_versions or channel not in places or channel not in now
         ]
         return changed, stored + [channel for channel in places if channel not in values]
+
+    def _told_versions(self) -> tuple[dict[str, Version], Sequence[str]]:
+        """The same, as the caller says. Values of other channels need not be there."""
+        now, before, told = self.checkpoint["channel_versions"], self.state.versions, self.step.new_versions
+        changed = dict(told)
+        if len(before) + sum(channel not in before for channel in changed) != len(now):
+            changed = {channel: version for channel, version in now.items() if before.get(channel, _ABSENT) != version}
+            self.shrinks = not now.keys() >= before.keys()
+            gone = [channel for channel in self.state.places if channel not in now and channel not in told]
+            return changed, [*told, *gone]
+        return changed, list(told)
 
     def _seen(self) -> dict[str, dict[str, Version]]:
         now, before = self.checkpoint["versions_seen"], self.state.seen

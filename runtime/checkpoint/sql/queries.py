@@ -37,6 +37,13 @@ IDENTITY = Statement(
     "thread ns id",
 )
 
+CHILD = Statement(
+    select(_c.checkpoint_id)
+    .where(*_in_namespace(_c), _c.checkpoint_id > bindparam("id"), _c.parent_checkpoint_id == bindparam("id"))
+    .limit(1),
+    "thread ns id",
+)
+
 HEADER = (
     _c.thread_id,
     _c.checkpoint_ns,

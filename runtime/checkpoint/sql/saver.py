@@ -24,6 +24,7 @@ from runtime.checkpoint.base import (
 )
 from runtime.checkpoint.errors import SerializationError
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
+from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql import store as storing
 from runtime.checkpoint.sql.database import Database
 from runtime.checkpoint.sql.filters import checked
@@ -103,6 +104,11 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
         self._worker.flush()
         return list_tuples(self._store, self.serde, wanted, limit)
 
+    def has_children(self, config: RunnableConfig) -> bool:
+        """Whether a checkpoint has been gone on from: whether another one names it as its parent."""
+        self._worker.flush()
+        return self._has_children(_key(config))
+
     # --- writing ------------------------------------------------------------------------------------
 
     def put(
@@ -129,13 +135,12 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
         """Store a whole superstep in one transaction: a checkpoint, and what tasks of its parent wrote.
 
         `writes` are the tasks of the parent that are not saved yet: id, path, and (channel, value) pairs.
-        `new_versions` must name every channel whose version or value changed. `nodes`, if given, must name every
+        `new_versions` must name every channel whose version or value changed since the parent; the checkpoint's
+        `channel_values` need not hold any other channel's, and those keep theirs. `nodes`, if given, must name every
         node whose entry in `versions_seen` changed. `folded` are the ids of the tasks whose writes made this
         checkpoint; by default all of them for a step of the loop, else those of `writes`.
         """
-        step = _step(config, checkpoint, metadata, new_versions)
-        step.writes, step.nodes, step.folded, step.complete = writes, nodes, folded, True
-        return self._run(step)
+        return self._run(_whole_step(_step(config, checkpoint, metadata, new_versions), writes, nodes, folded))
 
     def put_writes(
         self,
@@ -186,6 +191,10 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
         while (item := await self._worker.call(next, found, None)) is not None:
             yield item
 
+    async def ahas_children(self, config: RunnableConfig) -> bool:
+        """`has_children`, without blocking the event loop."""
+        return await self._worker.call(self._has_children, _key(config))
+
     async def aput(
         self,
         config: RunnableConfig,
@@ -210,8 +219,7 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
         folded: Sequence[str] | None = None,
     ) -> RunnableConfig:
         """`put_step`, without blocking the event loop."""
-        step = _step(config, checkpoint, metadata, new_versions)
-        step.writes, step.nodes, step.folded, step.complete = writes, nodes, folded, True
+        step = _whole_step(_step(config, checkpoint, metadata, new_versions), writes, nodes, folded)
         await self._worker.submit(PutStep(step, self.serde))
         return config_of(step.thread_id, step.ns, checkpoint["id"])
 
@@ -250,6 +258,10 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
             checkpoint_id = config["configurable"].get("checkpoint_id")
             return get_tuple(self._store, session.conn, self.serde, thread_id, ns, checkpoint_id)
 
+    def _has_children(self, key: tuple[str, str, str]) -> bool:
+        with self._store.database.read() as session:
+            return session.conn.one(queries.CHILD, *key) is not None
+
     def _run(self, step: Step) -> RunnableConfig:
         self._do(PutStep(step, self.serde))
         return config_of(step.thread_id, step.ns, step.checkpoint["id"])
@@ -277,9 +289,7 @@ def _namespace(config: RunnableConfig) -> tuple[str, str]:
     configurable = config.get("configurable") or {}
     thread_id = configurable.get("thread_id")
     if thread_id is None:
-        raise ValueError(
-            "the config names no thread: a saver needs {'configurable': {'thread_id': ...}}"
-        )
+        raise ValueError("the config names no thread: a saver needs {'configurable': {'thread_id': ...}}")
     return str(thread_id), configurable.get("checkpoint_ns") or ""
 
 
