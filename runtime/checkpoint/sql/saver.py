@@ -313,6 +313,15 @@ def _step(
     return Step(thread_id, ns, parent, checkpoint, text, new_versions, step=full.get("step"), source=full.get("source"))
 
 
+def _whole_step(
+    step: Step, writes: Sequence[TaskWrites], nodes: Sequence[str] | None, folded: Sequence[str] | None
+) -> Step:
+    if writes and step.parent is None:
+        raise ValueError("tasks wrote on top of a checkpoint, but the config names no checkpoint_id")
+    step.writes, step.nodes, step.folded, step.complete = writes, nodes, folded, True
+    return step
+
+
 def _wanted(config: RunnableConfig | None, filter: Mapping[str, Any] | None, before: RunnableConfig | None) -> Wanted:
     configurable = (config or {}).get("configurable") or {}
     thread_id = configurable.get("thread_id")
