@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from runtime._context import TaskContext
 from runtime.pregel import effects as fx
-from runtime.pregel.call import acall
+from runtime.pregel.call import acall, aperform, settle
 from runtime.pregel.drive import Event, any_child, drain, without_id
 from runtime.pregel.run import Run
 
@@ -53,6 +53,7 @@ class Asyncio:
             fx.HasChildren: self._has_children,
             fx.Halt: self._halt,
             fx.Flush: self._flush,
+            fx.Settle: self._settle,
             fx.CacheGet: self._cache_get,
             fx.CacheSet: self._cache_set,
         }
@@ -130,6 +131,10 @@ class Asyncio:
     async def _in_place(self, context: TaskContext) -> fx.Result:
         """Await a lone task in a context of its own, so that its variables stay its own."""
         return await self.loop.create_task(acall(context, self.run.executor), context=copy_context())
+
+    async def _settle(self, effect: fx.Settle) -> Any:
+        program = settle(effect.context, effect.value)
+        return await aperform(effect.context, program, self.run.executor)
 
     async def _wait(self) -> None:
         if self.deadline is None:
@@ -275,3 +280,18 @@ async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
         await driver.close()
     if closing is not None:
         raise closing
+
+
+async def acarry_out(driver: Asyncio, program: Any) -> Any:
+    """Carry out a program that starts no tasks, and answer with what it returns."""
+    send, answer = program.send, None
+    while True:
+        try:
+            effect = send(answer)
+        except StopIteration as stop:
+            return stop.value
+        send = program.send
+        try:
+            answer = await driver.perform(effect)
+        except BaseException as error:  # the program decides what failure means
+            send, answer = program.throw, error

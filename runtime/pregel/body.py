@@ -78,7 +78,7 @@ class Body:
             self.afunc = afunc
         called = self.func or self.afunc
         self._positional = True
-        self._asked = _read_signature(called) if called is not None else ()
+        self._asked = injected_names(called) if called is not None else ()
 
     @property
     def is_async_only(self) -> bool:
@@ -203,8 +203,11 @@ def name_of(target: Any) -> str:
     return str(name) if name else type(target).__name__
 
 
-def _read_signature(func: Callable[..., Any]) -> tuple[tuple[str, str], ...]:
-    """Which of the runtime's own arguments a function asks for, as (parameter, what)."""
+def injected_names(func: Callable[..., Any], *, skip_first: bool = True) -> tuple[tuple[str, str], ...]:
+    """Which of the runtime's own arguments a function asks for, as (parameter, what).
+
+    With `skip_first` the first positional parameter is the state, whatever it is called.
+    """
     try:
         parameters = list(inspect.signature(func).parameters.values())
     except (TypeError, ValueError):  # builtins without a signature ask for nothing
@@ -213,7 +216,7 @@ def _read_signature(func: Callable[..., Any]) -> tuple[tuple[str, str], ...]:
     for index, parameter in enumerate(parameters):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             continue
-        if index == 0 and parameter.kind is not parameter.KEYWORD_ONLY:
+        if skip_first and index == 0 and parameter.kind is not parameter.KEYWORD_ONLY:
             continue  # the state itself
         text = _annotation(parameter.annotation)
         if text.split("[")[0].rpartition(".")[2] == "NodeError":

@@ -148,7 +148,13 @@ def _work(context: TaskContext, value: Any) -> Generator[Any, Any, tuple[list[Wr
         value = _addressed(context, bubble)
     if context.paused is not None:
         raise context.paused  # a node cannot swallow its own pause
-    writes = node.outputs(value) if node.outputs is not None else []
+    return (yield from settle(context, value)), value
+
+
+def settle(context: TaskContext, value: Any) -> Operations:
+    """What a node's result stands for: its writes, then where its conditional edges lead."""
+    node = context.task.node
+    writes = [*context.pushed, *(node.outputs(value) if node.outputs is not None else [])]
     for branch in node.branches:
         seen = context.view(branch.reads, writes)
         if branch.mapper is not None:
@@ -157,7 +163,7 @@ def _work(context: TaskContext, value: Any) -> Generator[Any, Any, tuple[list[Wr
         writes.extend(branch.route(answer))
         if context.paused is not None:
             raise context.paused
-    return writes or [(NO_WRITES, None)], value
+    return writes or [(NO_WRITES, None)]
 
 
 def _addressed(context: TaskContext, bubble: ParentCommand) -> Command[Any]:
@@ -171,11 +177,9 @@ def _enter(context: TaskContext) -> None:
     var_child_runnable_config.set(context.config)
 
 
-def call(context: TaskContext) -> Result:
-    """Run a task on the calling thread, in a context of its own (see `contextvars`)."""
+def perform(context: TaskContext, program: Operations) -> list[Write]:
+    """Carry out a task's operations on the calling thread."""
     try:
-        _enter(context)
-        program = attempts(context)
         operation = next(program)
         while True:
             try:
@@ -185,16 +189,13 @@ def call(context: TaskContext) -> Result:
             else:
                 operation = program.send(answer)
     except StopIteration as stop:
-        return Result(context, FINISHED, stop.value)
-    except BaseException as error:  # carried as a value; the loop decides when to raise it
-        return outcome_of(context, error)
+        writes: list[Write] = stop.value
+        return writes
 
 
-async def acall(context: TaskContext, executor: Executor | None) -> Result:
-    """Run a task in the calling coroutine. Cancellation from outside passes through."""
+async def aperform(context: TaskContext, program: Operations, executor: Executor | None) -> list[Write]:
+    """Carry out a task's operations in the calling coroutine."""
     try:
-        _enter(context)
-        program = attempts(context)
         operation = next(program)
         while True:
             try:
@@ -208,7 +209,24 @@ async def acall(context: TaskContext, executor: Executor | None) -> Result:
             else:
                 operation = program.send(answer)
     except StopIteration as stop:
-        return Result(context, FINISHED, stop.value)
+        writes: list[Write] = stop.value
+        return writes
+
+
+def call(context: TaskContext) -> Result:
+    """Run a task on the calling thread, in a context of its own (see `contextvars`)."""
+    try:
+        _enter(context)
+        return Result(context, FINISHED, perform(context, attempts(context)))
+    except BaseException as error:  # carried as a value; the loop decides when to raise it
+        return outcome_of(context, error)
+
+
+async def acall(context: TaskContext, executor: Executor | None) -> Result:
+    """Run a task in the calling coroutine. Cancellation from outside passes through."""
+    try:
+        _enter(context)
+        return Result(context, FINISHED, await aperform(context, attempts(context), executor))
     except asyncio.CancelledError:
         raise
     except BaseException as error:  # carried as a value; the loop decides when to raise it
@@ -241,4 +259,4 @@ def outcome_of(context: TaskContext, error: BaseException) -> Result:
     return Result(context, FAILED, error)
 
 
-__all__ = ("acall", "attempts", "call", "outcome_of")
+__all__ = ("acall", "aperform", "call", "perform", "settle")

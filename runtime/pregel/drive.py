@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from runtime._context import TaskContext
 from runtime.pregel import effects as fx
-from runtime.pregel.call import call
+from runtime.pregel.call import call, perform, settle
 from runtime.pregel.run import Run
 from runtime.pregel.workers import WORKERS
 
@@ -95,6 +95,7 @@ class Blocking:
             fx.HasChildren: self._has_children,
             fx.Halt: self._halt,
             fx.Flush: self._flush,
+            fx.Settle: self._settle,
             fx.CacheGet: self._cache_get,
             fx.CacheSet: self._cache_set,
         }
@@ -152,6 +153,9 @@ class Blocking:
             return [result, *self._arrived()]
         self._take(self._next())
         return self._arrived()
+
+    def _settle(self, effect: fx.Settle) -> Any:
+        return copy_context().run(perform, effect.context, settle(effect.context, effect.value))
 
     def _next(self) -> Any:
         if self.deadline is None:
@@ -306,3 +310,18 @@ def drain(chunks: deque[Event]) -> Iterator[Event]:
     """Yield and forget what has gathered."""
     while chunks:
         yield chunks.popleft()
+
+
+def carry_out(driver: Blocking, program: Any) -> Any:
+    """Carry out a program that starts no tasks, and answer with what it returns."""
+    send, answer = program.send, None
+    while True:
+        try:
+            effect = send(answer)
+        except StopIteration as stop:
+            return stop.value
+        send = program.send
+        try:
+            answer = driver.perform(effect)
+        except BaseException as error:  # the program decides what failure means
+            send, answer = program.throw, error

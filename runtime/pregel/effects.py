@@ -86,6 +86,15 @@ class Halt:
 
 
 @dataclass(slots=True)
+class Settle:
+    """Answer with the writes that a task would make had its node returned `value`: nothing of it runs
+    but its conditional edges."""
+
+    context: TaskContext
+    value: Any
+
+
+@dataclass(slots=True)
 class CacheGet:
     """Answer with what the cache holds, as a mapping of (namespace, key) to writes."""
 
@@ -100,7 +109,7 @@ class CacheSet:
 
 
 Effect = Union[
-    Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, CacheGet, CacheSet
+    Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, Settle, CacheGet, CacheSet
 ]
 
 

@@ -37,7 +37,7 @@ def values(run: Run, frame: Frame, extra: Mapping[str, Any] | None = None) -> No
     """The state, as the graph's output channels show it."""
     if "values" not in run.modes:
         return
-    found = frame.values(run.topology.output_channels)
+    found = frame.values(run.output_channels)
     if extra:
         found = {**found, **extra} if isinstance(found, dict) else dict(extra)
     emit(run, "values", found)
@@ -94,11 +94,11 @@ def updates_of(run: Run, task: Task) -> Any:
     returned = next((value for channel, value in task.writes if channel == RETURN), MISSING)
     if returned is not MISSING:
         return returned
-    outputs = run.topology.output_channels
+    outputs = run.output_channels
     if isinstance(outputs, str):
         found = [value for channel, value in task.writes if channel == outputs]
         return None if not found else found[0] if len(found) == 1 else found
-    shown = [(channel, value) for channel, value in task.writes if channel in run.topology.output_set]
+    shown = [(channel, value) for channel, value in task.writes if channel in run.output_set]
     if not shown:
         return None
     together = dict(shown)

@@ -109,7 +109,11 @@ def execute(run: Run, frame: Frame, tasks: list[Task]) -> Generator[Effect, Any,
     todo = [task for task in tasks if not task.writes]
     if not todo:
         return outcome
-    yield Start([_context(run, frame, task) for task in todo])
+    contexts = [_context(run, frame, task) for task in todo]
+    if run.messages is not None:
+        for context in contexts:
+            run.messages.before(context)
+    yield Start(contexts)
     superstep = _Superstep(run, frame, tasks, outcome, len(todo))
     while superstep.waiting:
         arrived = yield Receive()
@@ -186,6 +190,8 @@ class _Superstep:
         elif run.saver is not None:
             yield from self.save(task, [*item.context.control, *task.writes])
         if run.modes:
+            if run.messages is not None:
+                run.messages.after(item.context)
             events.task_updates(run, task)
             events.task_result(run, task)
         if run.cache is not None:

@@ -81,7 +81,7 @@ def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loo
     frame.pending = []
     run.exit_writes.clear()
     yield from commit(run, frame, "loop", changes.versions, outcome.unsaved)
-    if not changes.updated.isdisjoint(run.topology.output_set):
+    if not changes.updated.isdisjoint(run.output_set):
         events.values(run, frame)
 
 
@@ -152,7 +152,7 @@ def _with_finished(run: Run, frame: Frame, tasks: Sequence[Task]) -> Frame:
         return frame
     shown = frame.twin()
     shown.advance(changes)
-    if not changes.updated.isdisjoint(run.topology.output_set):
+    if not changes.updated.isdisjoint(run.output_set):
         events.values(run, shown)
     return shown
 
@@ -197,7 +197,7 @@ def finish(run: Run, frame: Frame) -> None:
         events.static_pause(run)
     if run.status == "paused" and not run.root:
         raise GraphInterrupt(tuple(run.interrupts))
-    run.output = frame.values(run.topology.output_channels)
+    run.output = frame.values(run.output_channels)
 
 
 __all__ = ("is_stopped", "supersteps")

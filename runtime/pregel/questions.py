@@ -62,7 +62,7 @@ class Question:
         """Stands for the question's content, by value and not by identity."""
         saver = self.context.run.saver
         if saver is None:
-            return xxh3_128_hexdigest(repr(self.value))
+            return xxh3_128_hexdigest(repr(self.value).encode())
         kind, data = saver.serde.dumps_typed(self.value)
         return xxh3_128_hexdigest(kind.encode() + data)
 

@@ -96,6 +96,7 @@ class Run:
         "live",
         "manager_for",
         "max_concurrency",
+        "messages",
         "metadata",
         "modes",
         "name",
@@ -105,6 +106,8 @@ class Run:
         "origin",
         "origins",
         "output",
+        "output_channels",
+        "output_set",
         "parent",
         "persistent",
         "recursion_limit",
@@ -167,6 +170,7 @@ class Run:
             self.next_version = lambda current: get_next(current, None)
         self.saves = saver is not None and durability != "exit"
         self.saves_at_once = durability == "sync" and hasattr(saver, "put_step")
+        self.show(topology.output_channels)
         self._set_defaults()
         if parent is not None:
             self._inherit(parent.run)
@@ -201,6 +205,7 @@ class Run:
         self.interrupts: list[Any] = []
         self.exit_writes: list[Any] = []
         self.spent: dict[str, float] = {}
+        self.messages: Any = None
         self.trace: Any = None
         self.manager_for: Any = None
         self.cancelled = threading.Event()
@@ -212,6 +217,13 @@ class Run:
         self.control = outer.control
         self.server_info = outer.server_info
         self.strict = outer.strict
+        if outer.subgraph_events:
+            self.messages = outer.messages
+
+    def show(self, channels: str | tuple[str, ...]) -> None:
+        """Choose what the run gives back, and what its `values` and `updates` events show."""
+        self.output_channels = channels
+        self.output_set = frozenset((channels,) if isinstance(channels, str) else channels)
 
     @property
     def root(self) -> bool:

@@ -291,7 +291,7 @@ def _take_input(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
         if not writes and run.root:
             raise EmptyInputError(_no_input(run))
     dropped = plan(frame, run.ns) if frame.versions else []
-    changes = update(frame, [*dropped, _bearer(writes)], run.next_version)
+    changes = update(frame, [*dropped, bearer(writes)], run.next_version)
     frame.advance(changes)
     frame.pending = []
     newest = None
@@ -311,7 +311,7 @@ def _no_input(run: Run) -> str:
     return f"the input of graph {run.name!r} has none of its input channels ({keys}): {run.input!r}"
 
 
-def _bearer(writes: list[Write]) -> Task:
+def bearer(writes: list[Write]) -> Task:
     """A task that never ran, to carry writes from outside through the same update as any other."""
     task = Task(_NOBODY, INPUT, ("",), (), ns="", checkpoint_id="", step=0)
     task.writes = writes
@@ -323,7 +323,7 @@ def _apply(run: Run, frame: Frame, writes: list[Write]) -> None:
     if not writes:
         return
     before = frame.updated
-    changes = update(frame, [_bearer(writes)], run.next_version)
+    changes = update(frame, [bearer(writes)], run.next_version)
     frame.advance(changes)
     frame.updated = None if before is None else before | changes.updated
 

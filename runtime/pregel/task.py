@@ -93,6 +93,10 @@ class Task:
             self._id = uuid_shaped(*parts)
         return self._id
 
+    def take_id(self, task_id: str) -> None:
+        """Stand for a task whose id is known: an edit takes the place of the task it is made for."""
+        self._id = task_id
+
     @property
     def checkpoint_ns(self) -> str:
         """The namespace of what runs inside the task: `parent|node:task_id`."""
@@ -119,7 +123,7 @@ def _identity(path: Path) -> tuple[str, ...]:
 
 def uuid_shaped(*parts: str) -> str:
     """A digest of the parts in the form of a UUID."""
-    digest = xxh3_128_hexdigest("\x1f".join(parts))
+    digest = xxh3_128_hexdigest("\x1f".join(parts).encode())
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
 
 

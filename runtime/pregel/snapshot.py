@@ -1,0 +1,173 @@
+"""What `get_state` shows: a checkpoint with its tasks, read through the same plan as a run.
+
+A snapshot of the newest checkpoint tells how things are: finished tasks' results are in the values, `next`
+lists what still has to run, and `interrupts` what still waits for an answer. A snapshot of an older one is
+a record of its superstep: all its tasks, and all the questions they asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+
+from runtime._constants import (
+    CONF,
+    CONFIG_KEY_CHECKPOINT_ID,
+    CONFIG_KEY_CHECKPOINT_MAP,
+    CONFIG_KEY_CHECKPOINT_NS,
+    ERROR,
+    NULL_TASK_ID,
+)
+from runtime.errors import CheckpointNotFoundError
+from runtime.pregel.effects import Effect, Load
+from runtime.pregel.events import written
+from runtime.pregel.frame import Frame
+from runtime.pregel.plan import plan
+from runtime.pregel.questions import read_record
+from runtime.pregel.run import Run
+from runtime.pregel.start import bearer
+from runtime.pregel.task import Task
+from runtime.pregel.update import count_up, update
+from runtime.types import PregelTask, StateSnapshot
+
+Subgraphs = Mapping[str, Any]
+"""Compiled graphs by the name of the node that they are, or are called in."""
+
+
+def task_views(
+    run: Run,
+    frame: Frame,
+    tasks: Iterable[Task],
+    states: Mapping[str, Any] | None = None,
+    *,
+    live: bool = True,
+) -> list[PregelTask]:
+    """The tasks of a superstep with what is known of each."""
+    records = read_record(frame.pending)
+    views = []
+    for task in tasks:
+        record = records.get(task.id)
+        error, interrupts, result = None, (), None
+        if record is not None:
+            finished = record.finished
+            error = None if finished else record.error
+            interrupts = record.open(task.checkpoint_ns) if live else record.interrupts
+            result = written(record.writes, run.topology.stream_channels) if finished else None
+        state = (states or {}).get(task.id)
+        views.append(PregelTask(task.id, task.name, task.path, error, interrupts, state, result))
+    return views
+
+
+def state_program(
+    graph: Any, run: Run, config: RunnableConfig, *, recurse: bool = False
+) -> Generator[Effect, Any, StateSnapshot]:
+    """Load a checkpoint (the newest if the config names none) and show it.
+
+    Raises:
+        CheckpointNotFoundError: the config names a checkpoint that the thread does not have.
+    """
+    saved = yield Load(config)
+    named = config[CONF].get(CONFIG_KEY_CHECKPOINT_ID)
+    if saved is None and named:
+        raise CheckpointNotFoundError(f"thread {config[CONF].get('thread_id')!r} has no checkpoint {named!r}")
+    return (yield from show(graph, run, config, saved, recurse=recurse, live=not named))
+
+
+def show(
+    graph: Any,
+    run: Run,
+    config: RunnableConfig,
+    saved: CheckpointTuple | None,
+    *,
+    recurse: bool,
+    live: bool,
+) -> Generator[Effect, Any, StateSnapshot]:
+    """A checkpoint as a snapshot; an empty one where nothing was saved."""
+    if saved is None:
+        return StateSnapshot({}, (), config, None, None, None, (), ())
+    frame = Frame.load(graph.topology, saved)
+    ns = saved.config[CONF].get(CONFIG_KEY_CHECKPOINT_NS, "")
+    tasks = plan_or_nothing(frame, ns)
+    states = yield from _inner_states(graph, run, saved, tasks, ns, recurse)
+    apply_null_writes(frame)
+    finished = [task for task in tasks if _take_saved(frame, task)] if live else []
+    if finished:
+        frame = _with(frame, finished)
+    views = task_views(run, frame, tasks, states, live=live)
+    done = {task.id for task in finished}
+    return StateSnapshot(
+        frame.values(graph.topology.stream_channels),
+        tuple(task.name for task in tasks if task.id not in done),
+        with_map(saved.config, saved.metadata),
+        saved.metadata,
+        saved.checkpoint["ts"],
+        with_map(saved.parent_config, saved.metadata) if saved.parent_config else None,
+        tuple(views),
+        tuple(interrupt for view in views for interrupt in view.interrupts),
+    )
+
+
+def plan_or_nothing(frame: Frame, ns: str) -> list[Task]:
+    """The next tasks; none where the checkpoint names nodes that the graph no longer has."""
+    try:
+        return plan(frame, ns)
+    except Exception:  # reading must work also when running could not: the run itself will say why
+        return []
+
+
+def apply_null_writes(frame: Frame) -> None:
+    """Fold in writes from outside that were saved without a checkpoint of their own."""
+    writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
+    if writes:
+        frame.advance(update(frame, [bearer(writes)], lambda current: current))
+
+
+def _take_saved(frame: Frame, task: Task) -> bool:
+    record = read_record(frame.pending).get(task.id)
+    if record is None or not record.finished:
+        return False
+    task.writes = [write for write in record.writes if write[0] != ERROR]
+    return True
+
+
+def _with(frame: Frame, finished: Sequence[Task]) -> Frame:
+    """The state with finished tasks' writes; as it is if the barrier would refuse them."""
+    twin = frame.twin()
+    try:
+        twin.advance(update(twin, finished, lambda current: count_up(None) if current is None else current))
+    except Exception:  # shown without them; the error is the superstep's, not the reader's
+        return frame
+    return twin
+
+
+def _inner_states(
+    graph: Any, run: Run, saved: CheckpointTuple, tasks: Iterable[Task], ns: str, recurse: bool
+) -> Generator[Effect, Any, dict[str, Any]]:
+    found: dict[str, Any] = {}
+    inner: Subgraphs = graph.subgraphs_by_node
+    if not inner:
+        return found
+    for task in tasks:
+        if task.name not in inner:
+            continue
+        subgraph = inner[task.name]
+        inner_ns = task.name if subgraph.checkpointer is True else task.checkpoint_ns
+        conf = {"thread_id": saved.config[CONF]["thread_id"], CONFIG_KEY_CHECKPOINT_NS: inner_ns}
+        if recurse:
+            found[task.id] = yield from state_program(subgraph, run, {CONF: conf}, recurse=True)
+        else:
+            found[task.id] = {CONF: conf}
+    return found
+
+
+def with_map(config: RunnableConfig, metadata: Mapping[str, Any] | None) -> RunnableConfig:
+    """A checkpoint's config, with the checkpoints of the runs around it."""
+    parents = (metadata or {}).get("parents")
+    if not parents:
+        return config
+    conf = config[CONF]
+    mine = {conf.get(CONFIG_KEY_CHECKPOINT_NS, ""): conf.get(CONFIG_KEY_CHECKPOINT_ID)}
+    return {**config, CONF: {**conf, CONFIG_KEY_CHECKPOINT_MAP: {**parents, **mine}}}

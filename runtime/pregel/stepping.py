@@ -1,0 +1,286 @@
+"""One superstep at a time, or one phase of it: for debuggers and workshops.
+
+Rules:
+1. Between phases the thread is exactly what a crash there would leave: pending writes on a checkpoint. So
+   nothing has to be stored that a run would not store.
+2. A result that a person supplied is recorded as supplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+
+from runtime._context import TaskContext
+from runtime.errors import TaskNotFound
+from runtime.pregel import events
+from runtime.pregel.edit import apply_edits, load_named
+from runtime.pregel.effects import Effect, Flush, PutWrites, Settle
+from runtime.pregel.execute import execute, restore
+from runtime.pregel.frame import Frame
+from runtime.pregel.loop import Loop, finish, fold, incomplete
+from runtime.pregel.plan import Verdict, explain, plan
+from runtime.pregel.questions import read_record
+from runtime.pregel.record import save_tasks
+from runtime.pregel.run import Run
+from runtime.pregel.snapshot import apply_null_writes, task_views
+from runtime.pregel.start import begin
+from runtime.pregel.task import Task, path_text, uuid_shaped
+from runtime.pregel.update import fold_steps, update
+from runtime.types import Command, PregelTask, StateUpdate
+
+Phase = Literal["superstep", "execute", "update"]
+
+SUPPLIED = "__supplied__"
+"""Channel of the record that a task's result was supplied and not computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What would run next: a verdict for every node, and the tasks with their inputs."""
+
+    verdicts: tuple[Verdict, ...]
+    tasks: tuple[PlannedTask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTask:
+    """A task of the superstep at hand.
+
+    `status` is `saved` (its result is there), `supplied` (by hand), `interrupted`, `failed` or `to run`.
+    """
+
+    id: str
+    name: str
+    path: tuple[Any, ...]
+    triggers: tuple[str, ...]
+    input: Any
+    status: str
+    writes: tuple[tuple[str, Any], ...]
+    error: Any
+    interrupts: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFold:
+    """How a superstep changes one channel: the value before, each write in fold order, the value after."""
+
+    channel: str
+    kind: str
+    reducer: str | None
+    before: Any
+    steps: tuple[tuple[str, str, Any, Any], ...]
+    """`(task id, node, what it wrote, value after it)`."""
+    after: Any
+    version_before: Any
+    version_after: Any
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an edit would do: the state after it, the channels it changes, and what would run next."""
+
+    values: Any
+    changed: tuple[str, ...]
+    next: tuple[PregelTask, ...]
+    verdicts: tuple[Verdict, ...]
+    asks_again: tuple[Any, ...]
+    """Open questions of tasks that would run, and so ask, again."""
+
+
+def step_program(
+    run: Run, phase: Phase, only: Collection[str] | None, supplied: Mapping[str, Any]
+) -> Loop:
+    """Advance by one superstep, or by one phase of it. An input alone becomes a checkpoint, and no more.
+
+    Raises:
+        TaskNotFound: a task was chosen or supplied that the superstep does not have.
+        ValueError: the update phase was asked for while tasks have no result yet.
+    """
+    frame = yield from begin(run)
+    if run.input is not None and not isinstance(run.input, Command):
+        yield Flush()
+        run.status = "started"
+        finish(run, frame)
+        return
+    tasks = plan(frame, run.ns)
+    if not run.replaying:
+        restore(frame, tasks)
+    if not tasks:
+        run.status = "done"
+        yield Flush()
+        finish(run, frame)
+        return
+    _check_known(tasks, {*(only or ()), *supplied})
+    yield from _supply(run, frame, tasks, supplied)
+    if phase != "update":
+        yield from _execute(run, frame, tasks, phase, only)
+        if run.status != "running":
+            return
+    yield from _update(run, frame, tasks)
+
+
+def _check_known(tasks: list[Task], named: set[str]) -> None:
+    unknown = sorted(named - {task.id for task in tasks})
+    if unknown:
+        known = ", ".join(f"{task.name} ({task.id})" for task in tasks)
+        raise TaskNotFound(f"the superstep has no task {unknown[0]!r}; it has {known}")
+
+
+def _supply(run: Run, frame: Frame, tasks: list[Task], supplied: Mapping[str, Any]) -> Loop:
+    for task in tasks:
+        if task.id not in supplied:
+            continue
+        task.writes = yield Settle(TaskContext(run, frame, task), supplied[task.id])
+        if frame.config is not None:
+            yield PutWrites(frame.config, list(task.writes), task.id, path_text(task.path))
+            yield PutWrites(frame.config, [(SUPPLIED, task.id)], supplied_id(task.id), path_text(task.path))
+
+
+def supplied_id(task_id: str) -> str:
+    """The task id under which it is recorded that a task's result was supplied."""
+    return uuid_shaped("supplied", task_id)
+
+
+def _execute(run: Run, frame: Frame, tasks: list[Task], phase: Phase, only: Collection[str] | None) -> Loop:
+    chosen = [task for task in tasks if only is None or task.id in only]
+    events.tasks_started(run, frame, [task for task in chosen if not task.writes])
+    outcome = yield from execute(run, frame, chosen)
+    tasks.extend(task for task in chosen if task not in tasks)
+    yield from save_tasks(frame, outcome.unsaved)
+    yield Flush()
+    if not outcome.complete:
+        outcome.unsaved = []
+        shown = yield from incomplete(run, frame, tasks, outcome)
+        finish(run, shown)
+    elif phase == "execute" or any(not task.writes for task in tasks):
+        run.status = "executed"
+        finish(run, frame)
+
+
+def _update(run: Run, frame: Frame, tasks: list[Task]) -> Loop:
+    missing = [task for task in tasks if not task.writes]
+    if missing:
+        names = ", ".join(dict.fromkeys(task.name for task in missing))
+        raise ValueError(f"the superstep cannot be folded yet: {len(missing)} of {len(tasks)} tasks have no result ({names})")
+    from runtime.pregel.execute import Outcome
+
+    yield from fold(run, frame, tasks, Outcome())
+    yield Flush()
+    run.status = "stepped"
+    finish(run, frame)
+
+
+def plan_program(run: Run, config: RunnableConfig) -> Generator[Effect, Any, Planned]:
+    """What would run next at a checkpoint, and why. Runs nothing."""
+    frame, tasks = yield from _superstep_at(run, config)
+    records = read_record(frame.pending)
+    by_hand = {value for _, channel, value in frame.pending if channel == SUPPLIED}
+    run.stop = frame.step + run.recursion_limit + 1
+    found = []
+    for task in tasks:
+        view = task_views(run, frame, [task])[0]
+        record = records.get(task.id)
+        status = "to run"
+        if record is not None and record.finished:
+            status = "supplied" if task.id in by_hand else "saved"
+        elif view.interrupts:
+            status = "interrupted"
+        elif view.error is not None:
+            status = "failed"
+        writes = tuple(record.writes) if record is not None else ()
+        found.append(
+            PlannedTask(
+                task.id,
+                task.name,
+                task.path,
+                tuple(task.triggers),
+                _input(run, frame, task),
+                status,
+                writes,
+                view.error,
+                tuple(view.interrupts),
+            )
+        )
+    return Planned(tuple(explain(frame)), tuple(found))
+
+
+def _input(run: Run, frame: Frame, task: Task) -> Any:
+    return TaskContext(run, frame, task).input()
+
+
+def _superstep_at(run: Run, config: RunnableConfig) -> Generator[Effect, Any, tuple[Frame, list[Task]]]:
+    saved = yield from load_named(run, config)
+    frame = Frame.load(run.topology, saved)
+    tasks = plan(frame, run.ns) if saved is not None else []
+    apply_null_writes(frame)
+    return frame, tasks
+
+
+def explain_update_program(run: Run, config: RunnableConfig) -> Generator[Effect, Any, list[ChannelFold]]:
+    """How the results that are saved for a checkpoint's superstep fold into the next state."""
+    frame, tasks = yield from _superstep_at(run, config)
+    restore(frame, tasks)
+    finished = [task for task in tasks if task.writes]
+    versions: dict[str, Any] = {}
+    refusal = None
+    try:
+        versions = update(frame, finished, run.next_version).versions
+    except Exception as error:  # shown beside the channel that refuses
+        refusal = str(error)
+    folds = []
+    for channel, steps in fold_steps(frame, finished).items():
+        live = frame.channel(channel)
+        refused = next((step.refused for step in steps if step.refused), None)
+        folds.append(
+            ChannelFold(
+                channel,
+                type(live).__name__,
+                _reducer_name(live),
+                frame.values(channel),
+                tuple((step.task.id, step.task.name, step.value, step.after) for step in steps),
+                steps[-1].after,
+                frame.versions.get(channel),
+                versions.get(channel, frame.versions.get(channel)),
+                refused if refused is not None or refusal is None else None,
+            )
+        )
+    return folds
+
+
+def _reducer_name(channel: Any) -> str | None:
+    reducer = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
+    return None if reducer is None else getattr(reducer, "__qualname__", None) or repr(reducer)
+
+
+def preview_program(
+    run: Run, config: RunnableConfig, updates: list[StateUpdate]
+) -> Generator[Effect, Any, Preview]:
+    """What `update_state` would make of these updates, and what would run next. Writes nothing."""
+    saved = yield from load_named(run, config)
+    frame = Frame.load(run.topology, saved)
+    open_now = {}
+    if saved is not None:
+        for view in task_views(run, frame, plan(frame, run.ns)):
+            if view.interrupts:
+                open_now[view.name] = view.interrupts
+    edited = yield from apply_edits(run, frame, updates)
+    tasks = plan(frame, run.ns)
+    shown = [name for name in edited.versions if name in _listed(run.topology.stream_channels)]
+    frame.pending = []
+    again = [interrupt for task in tasks for interrupt in open_now.get(task.name, ())]
+    return Preview(
+        frame.values(run.topology.stream_channels),
+        tuple(shown),
+        tuple(task_views(run, frame, tasks)),
+        tuple(explain(frame)),
+        tuple(again),
+    )
+
+
+def _listed(channels: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (channels,) if isinstance(channels, str) else channels
