@@ -172,6 +172,12 @@ class Advance:
     """Answers by question id; excludes `input`."""
     only_input: bool = False
     """Stop before the first node: just make the input's checkpoints."""
+    phase: str = "superstep"
+    """superstep; or only execute (writes become pending) or only update (they are folded)."""
+    tasks: tuple[str, ...] = ()
+    """Ids of the tasks to execute; all that have no result yet when empty."""
+    supply: Mapping[str, Any] = field(default_factory=dict)
+    """Results by task id that are taken instead of running the tasks."""
     replay: bool = False
     """The place is not the newest of its thread, so the run has to be told its id."""
 
@@ -208,6 +214,44 @@ class Preview:
     state: Mapping[str, Any]
     due: tuple[str, ...]
     computed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVerdict:
+    """Whether a node runs in the superstep at a place, and why, as the runtime says."""
+
+    node: str
+    runs: bool
+    reason: str
+    trigger: str = ""
+    version: Any = None
+    seen: Any = None
+    waits_for: tuple[str, ...] = ()
+    sends: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedWrite:
+    """One write in fold order, and the channel's value after it."""
+
+    task: str
+    node: str
+    value: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How the saved writes of a superstep change one channel, as the runtime says."""
+
+    channel: str
+    reducer: str
+    before: Any
+    steps: tuple[FoldedWrite, ...]
+    after: Any
+    version_before: Any
+    version_after: Any
+    refused: str = ""
 
 
 class Runner(Protocol):
@@ -311,6 +355,14 @@ class Engine(Protocol):
 
     def topology(self, thread: str = "") -> Topology:
         """Return the drawn graph; a database alone draws what the thread's record shows."""
+        ...
+
+    def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
+        """Return the runtime's own verdict for every node; None when it does not explain itself."""
+        ...
+
+    def folds(self, place: Place) -> Sequence[Fold] | None:
+        """Return the runtime's own account of an update; None when it does not explain itself."""
         ...
 
     def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:

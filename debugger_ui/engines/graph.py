@@ -15,8 +15,10 @@ from debugger_ui.engines.base import (
     ChannelSpec,
     EdgeSpec,
     Failure,
+    Fold,
     Header,
     NodeSpec,
+    NodeVerdict,
     Outline,
     Place,
     Question,
@@ -46,7 +48,7 @@ class About:
 class GraphEngine:
     """A compiled graph on its saver. `types` is the module with its Command, Send and Overwrite."""
 
-    kind = "runtime"
+    kind = "langgraph"
 
     def __init__(self, graph: Any, types: Any, about: About, reader: SaverReader | None = None) -> None:
         self.graph = graph
@@ -56,7 +58,9 @@ class GraphEngine:
         self.spec = about.spec
         self.shows = about.shows
         self.database = about.database
-        self.limits: dict[str, str] = {}
+        self.limits: dict[str, str] = {
+            "phases": f"A graph of {type(graph).__module__.partition('.')[0]} runs whole supersteps only."
+        }
         self.reader = reader or SaverReader(graph.checkpointer)
         self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec)
         self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
@@ -104,6 +108,14 @@ class GraphEngine:
         )
         return Topology(nodes, edges)
 
+    def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
+        """Return None: the session works it out from triggers and versions."""
+        return None
+
+    def folds(self, place: Place) -> Sequence[Fold] | None:
+        """Return None: the session works it out with `fold`."""
+        return None
+
     def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
         """Fold the writes into a fresh copy of the channel, one by one."""
         return fold_writes(self.graph.channels.get(channel), before, writes)
@@ -129,19 +141,22 @@ class GraphEngine:
         problems: tuple[str, ...] = ()
         try:
             snapshot = self.graph.get_state(config_of(here))
-            state, planned = snapshot.values, snapshot.tasks
+            state, tasks = snapshot.values, self._tasks(item, here, snapshot.values, snapshot.tasks)
         except Exception as error:  # a graph that no longer fits its record must not hide the record
             problems = (f"The graph cannot read this checkpoint, so it is shown as recorded: {error}",)
-            state, planned = {key: value for key, value in values.items() if naming.is_state_key(key)}, ()
+            state, tasks = {key: value for key, value in values.items() if naming.is_state_key(key)}, ()
         return Record(
             header=header,
             state=dict(state) if isinstance(state, Mapping) else {"__root__": state},
             channels=values,
             versions=dict(item.checkpoint.get("channel_versions") or {}),
             seen=item.checkpoint.get("versions_seen") or {},
-            tasks=tuple(self._task(task, item, state, place) for task in planned),
+            tasks=tasks,
             problems=problems,
         )
+
+    def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
+        return tuple(self._task(task, item, state, place) for task in planned)
 
     def _task(self, task: Any, item: Any, state: Any, place: Place) -> Task:
         mine = [(channel, value) for id_, channel, value in item.pending_writes or () if id_ == task.id]
@@ -150,8 +165,13 @@ class GraphEngine:
             for channel, _ in mine
         )
         node = self.graph.nodes.get(task.name)
-        questions = tuple(
-            Question(asked.id, asked.value, getattr(asked, "response_schema", None)) for asked in task.interrupts
+        # An answered question stays in the record of its task; it is open only while the task is.
+        questions = (
+            ()
+            if settled
+            else tuple(
+                Question(asked.id, asked.value, getattr(asked, "response_schema", None)) for asked in task.interrupts
+            )
         )
         return Task(
             id=task.id,
@@ -160,11 +180,11 @@ class GraphEngine:
             triggers=tuple(node.triggers) if node is not None else (),
             input=_input(task, item, state, node),
             writes=tuple(w for w in mine if w[0] not in (naming.INTERRUPT, naming.ERROR, naming.RESUME)),
-            done=settled and not questions and task.error is None,
+            done=settled and task.error is None,
             failure=_failure(task.error, mine),
             questions=questions,
             attempts=1 if mine else 0,
-            namespace=_namespace(task, place, node),
+            namespace=subgraph_namespace(task, place, node),
         )
 
 
@@ -198,7 +218,8 @@ def _failure(error: Any, writes: Sequence[tuple[str, Any]]) -> Failure | None:
     return failure_of(next((value for channel, value in writes if channel == naming.ERROR), error))
 
 
-def _namespace(task: Any, place: Place, node: Any) -> str:
+def subgraph_namespace(task: Any, place: Place, node: Any) -> str:
+    """Return the checkpoint namespace of the subgraph that a task runs; "" when it runs none."""
     if not getattr(node, "subgraphs", None):
         return ""
     own = f"{task.name}:{task.id}"

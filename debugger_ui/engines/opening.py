@@ -9,6 +9,7 @@ from debugger_ui.engines.base import Engine
 from debugger_ui.engines.graph import About, GraphEngine
 from debugger_ui.engines.reader import SaverReader
 from debugger_ui.engines.record import RecordEngine
+from debugger_ui.engines.runtime import RuntimeEngine
 
 RUNTIMES = ("runtime", "langgraph")
 
@@ -24,12 +25,11 @@ def runtime_of(graph: Any) -> str | None:
 
 def attach(graph: Any, saver: Any | None, about: About) -> Engine:
     """Return the engine for a compiled graph, on another saver if one is given."""
-    kind = runtime_of(graph) or "runtime"
+    kind = runtime_of(graph)
     if saver is not None:
         graph = graph.copy(update={"checkpointer": saver})
-    engine = GraphEngine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer))
-    engine.kind = kind
-    return engine
+    engine = RuntimeEngine if kind == "runtime" else GraphEngine
+    return engine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer))
 
 
 def reader_for(saver: Any) -> SaverReader:

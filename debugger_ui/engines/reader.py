@@ -70,6 +70,8 @@ class SaverReader:
     def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
         """Return what happened around the given checkpoints."""
         rows = self._history(thread, namespace).rows
+        if any(id_ not in rows for id_ in ids):
+            rows = self._read(thread, namespace).rows
         return {id_: _outline(rows[id_], rows.get(rows[id_].header.parent)) for id_ in ids if id_ in rows}
 
     def get(self, place: Place) -> Any:

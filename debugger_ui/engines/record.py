@@ -12,8 +12,10 @@ from debugger_ui.engines.base import (
     MISSING,
     ChannelSpec,
     EdgeSpec,
+    Fold,
     Header,
     NodeSpec,
+    NodeVerdict,
     Outline,
     Place,
     Question,
@@ -99,6 +101,14 @@ class RecordEngine:
             edges=tuple(EdgeSpec(one, other) for one, other in edges),
             inferred=True,
         )
+
+    def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
+        """Return None: only a graph explains itself."""
+        return None
+
+    def folds(self, place: Place) -> Sequence[Fold] | None:
+        """Return None: only a graph explains itself."""
+        return None
 
     def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
         """Return nothing: how writes fold is in the graph's code."""

@@ -51,20 +51,19 @@ class GraphRunner:
         return True
 
     async def _drive(self, step: Advance, report: Report, stop: Callable[[], bool]) -> str:
-        tracker = _Tracker(step.place, report)
-
-        async def consume() -> None:
-            async for mode, data in self._astream(step):
-                tracker.take(mode, data)
-
-        job = asyncio.ensure_future(consume())
+        job = asyncio.ensure_future(self._consume(step, report))
         while not job.done():
             await asyncio.wait({job}, timeout=POLL)
             if stop() and not job.done():
                 job.cancel()
                 await asyncio.wait({job}, timeout=GRACE)
                 raise Stopped
-        await job
+        return await job
+
+    async def _consume(self, step: Advance, report: Report) -> str:
+        tracker = _Tracker(step.place, report)
+        async for mode, data in self._astream(step):
+            tracker.take(mode, data)
         return tracker.newest
 
     def _arguments(self, step: Advance) -> tuple[Any, dict[str, Any], dict[str, Any]]:

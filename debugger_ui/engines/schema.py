@@ -83,10 +83,21 @@ def input_schema(graph: Any) -> Mapping[str, Any]:
     except Exception:  # schemas of arbitrary user types fail in arbitrary ways
         schema = None
     if isinstance(schema, Mapping) and schema.get("properties"):
-        return schema
+        return _unwrapped(schema)
     declared = getattr(getattr(graph, "builder", None), "input_schema", None)
     hints = _hints_of(declared) if declared is not None else {}
     return {"type": "object", "properties": {key: _schema_of(_plain(hint)) for key, hint in hints.items()}}
+
+
+def _unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema that a model with nothing but a `root` stands for."""
+    if set(schema["properties"]) != {"root"}:
+        return schema
+    inner = schema["properties"]["root"]
+    name = str(inner.get("$ref", "")).removeprefix("#/$defs/")
+    definitions = schema.get("$defs") or {}
+    inner = definitions.get(name, inner)
+    return {**inner, "$defs": definitions} if inner.get("properties") else schema
 
 
 def _schema_of(hint: Any) -> Mapping[str, Any]:

@@ -9,24 +9,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, ChannelSpec, Engine, NodeSpec, Record, Task
+from debugger_ui.engines.base import MISSING, ChannelSpec, Engine, Fold, NodeSpec, NodeVerdict, Place, Record, Task
 from debugger_ui.session.render import BRIEF, view
 from debugger_ui.session.view_analysis import FoldStep, PlanVerdict, PlanView, TriggerView, UpdateFold, UpdateView
 from debugger_ui.session.view_values import ValueView
 
 
-def plan_view(engine: Engine, record: Record, thread: str) -> PlanView:
+def plan_view(engine: Engine, record: Record, place: Place) -> PlanView:
     """Return a verdict for every node of the graph."""
+    said = engine.verdicts(place)
+    nodes = [node for node in engine.topology(place.thread).nodes if node.kind not in ("start", "end")]
+    if said is not None:
+        triggers = {node.id: node for node in nodes}
+        return PlanView(tuple(_told(one, triggers.get(one.node), record) for one in said), computed=True)
     sends = Counter(str(send.node) for send in naming.sends_of(record.channels))
     tasks = {task.name for task in record.tasks}
-    nodes = [node for node in engine.topology(thread).nodes if node.kind not in ("start", "end")]
     verdicts = tuple(_verdict(node, record, sends.get(node.id, 0), node.id in tasks) for node in nodes)
     return PlanView(verdicts, computed=False)
 
 
-def _verdict(node: NodeSpec, record: Record, sends: int, runs: bool) -> PlanVerdict:
+def _told(said: NodeVerdict, node: NodeSpec | None, record: Record) -> PlanVerdict:
+    triggers = _triggers(node, record) if node is not None else ()
+    return PlanVerdict(said.node, said.runs, said.reason, triggers, said.waits_for, said.sends)
+
+
+def _triggers(node: NodeSpec, record: Record) -> tuple[TriggerView, ...]:
     seen = record.seen.get(node.id, {})
-    triggers = tuple(
+    return tuple(
         TriggerView(
             channel=channel,
             version=naming.show_version(record.versions.get(channel)),
@@ -36,6 +45,10 @@ def _verdict(node: NodeSpec, record: Record, sends: int, runs: bool) -> PlanVerd
         )
         for channel in node.triggers
     )
+
+
+def _verdict(node: NodeSpec, record: Record, sends: int, runs: bool) -> PlanVerdict:
+    triggers = _triggers(node, record)
     waits = tuple(dict.fromkeys(name for channel in node.triggers for name in _missing(channel, record)))
     runs = runs or sends > 0 or any(trigger.fires for trigger in triggers)
     return PlanVerdict(node.id, runs, _reason(triggers, waits, sends, runs), triggers, waits, sends)
@@ -71,20 +84,41 @@ def _cause(channel: str) -> str:
     return f"{channel} has moved on"
 
 
-def update_view(engine: Engine, record: Record, child: Record | None) -> UpdateView:
+def update_view(engine: Engine, record: Record, child: Record | None, place: Place) -> UpdateView:
     """Return how the writes of the superstep that starts at a record fold, channel by channel."""
     specs = engine.channels()
+    said = engine.folds(place)
     tasks = sorted(record.tasks, key=_order)
-    written: dict[str, list[tuple[Task, Any]]] = {}
-    for task in tasks:
-        for channel, value in task.writes:
-            if channel not in naming.CONTROL:
-                written.setdefault(channel, []).append((task, value))
+    if said is not None:
+        folds = [_retold(fold, child, specs) for fold in said if fold.channel not in naming.CONTROL]
+    else:
+        written: dict[str, list[tuple[Task, Any]]] = {}
+        for task in tasks:
+            for channel, value in task.writes:
+                if channel not in naming.CONTROL:
+                    written.setdefault(channel, []).append((task, value))
+        folds = [_fold(engine, name, writes, record, child, specs) for name, writes in written.items()]
     return UpdateView(
-        folds=tuple(_fold(engine, name, writes, record, child, specs) for name, writes in written.items()),
+        folds=tuple(folds),
         tasks_in=sum(task.done for task in tasks),
         tasks=len(tasks),
-        computed=False,
+        computed=said is not None,
+    )
+
+
+def _retold(fold: Fold, child: Record | None, specs: Mapping[str, ChannelSpec]) -> UpdateFold:
+    stored = child.channels.get(fold.channel, fold.after) if child is not None else fold.after
+    version = child.versions.get(fold.channel) if child is not None else fold.version_after
+    return UpdateFold(
+        channel=fold.channel,
+        reducer=fold.reducer,
+        before=_shown(fold.before),
+        steps=tuple(FoldStep(s.task, s.node, view(s.value, BRIEF), _shown(s.after)) for s in fold.steps),
+        after=_shown(stored),
+        version_before=naming.show_version(fold.version_before),
+        version_after=naming.show_version(version),
+        state_key=specs[fold.channel].state_key if fold.channel in specs else naming.is_state_key(fold.channel),
+        refused=fold.refused,
     )
 
 
@@ -100,7 +134,7 @@ def _fold(
     child: Record | None,
     specs: Mapping[str, ChannelSpec],
 ) -> UpdateFold:
-    before = record.channels.get(name, MISSING)
+    before = record.channels.get(name, record.state.get(name, MISSING))
     folded = engine.fold(name, before, [value for _, value in writes])
     stored = child.channels.get(name, MISSING) if child is not None else (folded[-1] if folded else MISSING)
     return UpdateFold(

@@ -7,6 +7,7 @@ Rules:
 - A job goes on when the page that started it is gone; its last state stays readable.
 """
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,9 @@ from debugger_ui.engines.base import Event
 from debugger_ui.session.problems import SessionError, refuse
 from debugger_ui.session.view_actions import RunProgress
 from debugger_ui.session.view_values import Problem, RunState
+
+SERIAL = itertools.count(1)
+"""Numbers for changes of progress, over all jobs, so that a poll tells a new job from the last one."""
 
 KEEP = 200
 """Finished jobs whose result is remembered."""
@@ -33,7 +37,7 @@ class Job:
         self._lock = threading.Lock()
         self._done = threading.Event()
         self._began = time.monotonic()
-        self._progress = RunProgress(thread, "running", verb)
+        self._progress = RunProgress(thread, "running", verb, serial=next(SERIAL))
         self._running: dict[str, str] = {}
         self.pause_wanted = False
         self.stop_wanted = False
@@ -110,7 +114,7 @@ class Job:
                 self._change(state=state)
 
     def _change(self, **parts: object) -> None:
-        self._progress = replace(self._progress, serial=self._progress.serial + 1, **parts)  # type: ignore[arg-type]
+        self._progress = replace(self._progress, serial=next(SERIAL), **parts)  # type: ignore[arg-type]
 
 
 class JobBoard:

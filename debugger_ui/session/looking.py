@@ -238,14 +238,16 @@ class Looking:
     def plan(self, checkpoint: str = "") -> PlanView:
         """Return for every node whether it runs in the superstep that starts here, and why."""
         spot = self._need_spot()
-        return plan_view(self.desk.engine, self.desk.reading.record(spot, checkpoint), spot.thread)
+        record = self.desk.reading.record(spot, checkpoint)
+        return plan_view(self.desk.engine, record, replace(spot.place, id=record.header.id))
 
     def update(self, checkpoint: str = "") -> UpdateView:
         """Return how the writes of the superstep that starts here fold into each channel."""
         spot = self._need_spot()
         record = self.desk.reading.record(spot, checkpoint)
         child = self.desk.reading.successor(spot, record.header.id)
-        return update_view(self.desk.engine, record, self.desk.reading.record(spot, child) if child else None)
+        made = self.desk.reading.record(spot, child) if child else None
+        return update_view(self.desk.engine, record, made, replace(spot.place, id=record.header.id))
 
     def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
         """Return the chain of writers behind the value at a path, back to an input or an edit."""

@@ -85,6 +85,8 @@ class UpdateFold:
     version_before: str
     version_after: str
     state_key: bool
+    refused: str = ""
+    """Why the channel refuses the writes, when it does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,124 @@
+"""An engine over a compiled graph of our own runtime, which explains itself.
+
+Plan, update and preview are the runtime's own word here, by the very code that a run goes through.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import (
+    MISSING,
+    Advance,
+    Change,
+    Event,
+    Fold,
+    FoldedWrite,
+    NodeVerdict,
+    Place,
+    Preview,
+    Question,
+    Task,
+)
+from debugger_ui.engines.editing import GraphEditor
+from debugger_ui.engines.failures import failure_of
+from debugger_ui.engines.graph import About, GraphEngine, subgraph_namespace
+from debugger_ui.engines.reader import SaverReader, config_of, labelled
+from debugger_ui.engines.running import GraphRunner
+
+
+class RuntimeEngine(GraphEngine):
+    """A compiled graph of `runtime` on its saver."""
+
+    kind = "runtime"
+
+    def __init__(self, graph: Any, types: Any, about: About, reader: SaverReader | None = None) -> None:
+        super().__init__(graph, types, about, reader)
+        self.limits = {}
+        self.runner = RuntimeRunner(graph, types, about.spec)
+        self.editor = RuntimeEditor(graph, types, self.reader, about.spec)
+
+    def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
+        """Return the runtime's verdict for every node."""
+        return [verdict_of(one) for one in self.graph.plan(config_of(place)).verdicts if one.node != naming.START]
+
+    def folds(self, place: Place) -> Sequence[Fold] | None:
+        """Return the runtime's account of how the saved writes fold."""
+        return [
+            Fold(
+                channel=fold.channel,
+                reducer=fold.reducer or "",
+                before=fold.before,
+                steps=tuple(FoldedWrite(*step) for step in fold.steps),
+                after=fold.after,
+                version_before=fold.version_before,
+                version_after=fold.version_after,
+                refused=fold.refused or "",
+            )
+            for fold in self.graph.explain_update(config_of(place))
+        ]
+
+    def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
+        return tuple(self._planned(task, place) for task in self.graph.plan(config_of(place)).tasks)
+
+    def _planned(self, task: Any, place: Place) -> Task:
+        node = self.graph.nodes.get(task.name)
+        done = task.status in ("saved", "supplied")
+        return Task(
+            id=task.id,
+            name=task.name,
+            path=tuple(task.path),
+            triggers=tuple(task.triggers),
+            input=task.input,
+            writes=tuple(task.writes),
+            done=done,
+            supplied=task.status == "supplied",
+            failure=failure_of(task.error) if task.error is not None and not done else None,
+            questions=()
+            if done
+            else tuple(Question(a.id, a.value, getattr(a, "response_schema", None)) for a in task.interrupts),
+            attempts=1 if task.status != "to run" else 0,
+            namespace=subgraph_namespace(task, place, node),
+        )
+
+
+def verdict_of(verdict: Any) -> NodeVerdict:
+    """Return the runtime's verdict in the engines' words."""
+    return NodeVerdict(
+        node=verdict.node,
+        runs=verdict.runs,
+        reason=verdict.reason,
+        trigger=verdict.trigger or "",
+        version=verdict.version,
+        seen=verdict.seen,
+        waits_for=tuple(verdict.waits_for),
+        sends=verdict.sends,
+    )
+
+
+class RuntimeRunner(GraphRunner):
+    """Runs whole supersteps as any graph does, and single phases by the runtime's `step`."""
+
+    async def _consume(self, step: Advance, report: Callable[[Event], None]) -> str:
+        if step.phase == "superstep":
+            return await super()._consume(step, report)
+        config = labelled(config_of(step.place if step.replay else Place(step.place.thread)), self.spec)
+        chosen = list(step.tasks) or None
+        snapshot = await self.graph.astep(config, phase=step.phase, tasks=chosen, supply=dict(step.supply))
+        newest = str(snapshot.config["configurable"]["checkpoint_id"])
+        if newest != step.place.id:
+            report(Event("saved", newest))
+        return newest
+
+
+class RuntimeEditor(GraphEditor):
+    """Previews by the runtime's own `preview_update`."""
+
+    def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
+        """Return what saving would make, as the runtime says."""
+        made = self.graph.preview_update(config_of(place), self._values(changes), author or None)
+        values = made.values if isinstance(made.values, dict) else {"__root__": made.values}
+        return Preview(
+            state={key: value for key, value in values.items() if value is not MISSING},
+            due=tuple(dict.fromkeys(task.name for task in made.next)),
+        )
