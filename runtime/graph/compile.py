@@ -15,8 +15,8 @@ from typing import Any
 
 from runtime._constants import ROOT, TASKS
 from runtime.channels.base import BaseChannel
-from runtime.channels.delta import DeltaChannel
 from runtime.channels.binop import BinaryOperatorAggregate
+from runtime.channels.delta import DeltaChannel
 from runtime.channels.ephemeral_value import EphemeralValue
 from runtime.channels.last_value import LastValueAfterFinish
 from runtime.channels.named_barrier_value import NamedBarrierValue, NamedBarrierValueAfterFinish

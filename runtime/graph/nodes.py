@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable
 from runtime.graph.branch import annotated_input, function_of, hints_of, literal_values
 from runtime.graph.spec import HANDLER, NodeSpec
 from runtime.pregel.body import Body
-from runtime.types import Command
+from runtime.types import Command, Send
 
 _UNIONS = (Union, types.UnionType)
 
@@ -69,3 +69,10 @@ def command_targets(hint: Any) -> tuple[str, ...]:
         args = get_args(hint)
         return tuple(str(value) for value in literal_values(args[0])) if args else ()
     return ()
+
+
+def returns_commands(hint: Any) -> bool:
+    """Whether a return annotation allows for a Command or a Send, also in a list or a union."""
+    if hint is Any or hint in (Command, Send) or get_origin(hint) is Command:
+        return True
+    return any(returns_commands(part) for part in get_args(hint))

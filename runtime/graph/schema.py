@@ -15,10 +15,10 @@ import inspect
 import typing
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, get_args, get_origin
+from typing import Any, ClassVar, NotRequired, Required, get_args, get_origin
 
 from pydantic import BaseModel
-from typing_extensions import NotRequired, ReadOnly, Required
+from typing_extensions import ReadOnly
 
 from runtime._constants import ROOT
 from runtime.channels.base import BaseChannel
@@ -40,6 +40,13 @@ class Schemas:
         self.channels: dict[str, BaseChannel[Any, Any, Any]] = {}
         self.managed: dict[str, ManagedValueSpec] = {}
         self.clashes: list[str] = []
+
+    def copy(self) -> Schemas:
+        """The schemas as they are now."""
+        twin = Schemas()
+        twin.by_schema, twin.channels = dict(self.by_schema), dict(self.channels)
+        twin.managed, twin.clashes = dict(self.managed), list(self.clashes)
+        return twin
 
     def add(self, schema: Any, *, allow_managed: bool = True) -> None:
         """Take in a schema, unless it is known already.
@@ -106,13 +113,19 @@ def _described(channel: BaseChannel[Any, Any, Any]) -> str:
 
 def read_schema(schema: Any) -> dict[str, Field]:
     """The channels and managed values of a schema, by key; `__root__` for a type without keys."""
-    if not hasattr(schema, "__annotations__"):
+    if not hasattr(schema_class(schema), "__annotations__"):
         channel = channel_for(ROOT, schema)
         if not isinstance(channel, BaseChannel):
             raise ValueError(f"a state cannot be a managed value as a whole, as {schema!r} is")
         warn_of_no_schema(schema)
         return {ROOT: channel}
     return {name: channel_for(name, hint) for name, hint in field_hints(schema).items()}
+
+
+def schema_class(schema: Any) -> Any:
+    """The class behind a schema: of `State[int]` that is `State`."""
+    origin = get_origin(schema)
+    return origin if isinstance(origin, type) and hasattr(origin, "__annotations__") else schema
 
 
 def warn_of_no_schema(schema: Any) -> None:
@@ -128,6 +141,7 @@ def warn_of_no_schema(schema: Any) -> None:
 
 def field_hints(schema: Any) -> dict[str, Any]:
     """The annotations of a schema's fields, bases first, class variables left out."""
+    schema = schema_class(schema)
     try:
         hints = typing.get_type_hints(schema, include_extras=True)
     except NameError as error:
@@ -220,7 +234,8 @@ Mapper = Callable[[Any], Any]
 
 def is_structured(schema: Any) -> bool:
     """Whether a schema has instances of its own: a dataclass or a Pydantic model."""
-    return inspect.isclass(schema) and (issubclass(schema, BaseModel) or dataclasses.is_dataclass(schema))
+    found = schema_class(schema)
+    return inspect.isclass(found) and (issubclass(found, BaseModel) or dataclasses.is_dataclass(found))
 
 
 def mapper_for(schema: Any) -> Mapper | None:

@@ -7,7 +7,7 @@ what the runtime runs, `draw` and `lint` show it; the builder only fills it in.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runtime.graph.schema import Schemas
@@ -90,6 +90,12 @@ class GraphSpec:
     joins: dict[tuple[tuple[str, ...], str], None] = field(default_factory=dict)
     branches: dict[str, dict[str, BranchSpec]] = field(default_factory=dict)
     defaults: NodeDefaults = field(default_factory=NodeDefaults)
+
+    def copy(self) -> GraphSpec:
+        """The drawing as it is now, whatever is added to this one later."""
+        branches = {source: dict(found) for source, found in self.branches.items()}
+        drawn = {"nodes": dict(self.nodes), "edges": dict(self.edges), "joins": dict(self.joins)}
+        return replace(self, branches=branches, schemas=self.schemas.copy(), defaults=replace(self.defaults), **drawn)
 
     def all_edges(self) -> list[tuple[str, str]]:
         """Every edge, joins taken apart."""

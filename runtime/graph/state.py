@@ -344,7 +344,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """What is allowed and still looks like a mistake, such as a node that nothing leads to."""
         return findings(self.spec)
 
-    def compile(
+    def compile(  # noqa: PLR0913 - one keyword per thing that a compiled graph can have
         self,
         checkpointer: Checkpointer = None,
         *,

@@ -201,7 +201,7 @@ class ReturnedRoot(Returned):
         update = command.update
         if update is None:
             return []
-        if isinstance(update, dict) and ROOT in update or is_pairs(update) and update:
+        if (isinstance(update, dict) and ROOT in update) or (is_pairs(update) and update):
             return update_pairs(update)
         return [(ROOT, update)]
 
