@@ -92,6 +92,13 @@ class BaseChannel(ABC, Generic[Value, Update, Checkpoint]):
         except EmptyChannelError:
             return MISSING
 
+    def stored(self) -> Any:
+        """Return the form in which the channel is written out: `checkpoint()`, unless it has one of its own.
+
+        `from_checkpoint` reads it back.
+        """
+        return self.checkpoint()
+
     def copy(self) -> Self:
         """Return a channel that can be updated without changing this one."""
         return self.from_checkpoint(self.checkpoint())

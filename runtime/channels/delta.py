@@ -21,7 +21,7 @@ class DeltaChannel(SingleValue[Value], Generic[Value]):
     other as for all their writes together. One `Overwrite` replaces the value (`Overwrite(None)`
     with `typ()`) and discards every other write of its superstep, two are refused.
 
-    Our storage keeps increments for every channel, so the whole value is handed to it, and
+    Our storage keeps increments for every channel, so the whole value is handed to it (`stored`), and
     `snapshot_frequency` is accepted and kept without effect.
     """
 
@@ -75,6 +75,14 @@ class DeltaChannel(SingleValue[Value], Generic[Value]):
                 base, pending = self._base(payload), pending[index + 1 :]
                 break
         self.value = self._fold(base, pending) if pending else base
+
+    def checkpoint(self) -> Any:
+        """Return MISSING: by its contract, the value is what its stored writes add up to."""
+        return MISSING
+
+    def stored(self) -> Any:
+        """Return the value, marked as one that needs no earlier writes; MISSING if there is none."""
+        return MISSING if self.value is MISSING else _DeltaSnapshot(self.value)
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return a new channel like this one that holds `checkpoint`, else `typ()`."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS
 from runtime._typing import MISSING
@@ -27,14 +28,16 @@ CHECKPOINT_VERSION = 4
 def checkpoint_of(frame: Frame, only: Sequence[str] | None = None) -> Checkpoint:
     """The frame's state as a checkpoint; with `only`, the values of those channels alone."""
     values = {}
+    whole = only is None
     for name in frame.channels if only is None else only:
         channel = frame.channels.get(name)
         if channel is None or name not in frame.versions:
             continue
-        value = channel.checkpoint()
+        value = channel.stored()
+        if not whole and isinstance(value, _DeltaSnapshot):
+            value = value.value  # a saver of ours finds out for itself what a value adds to the last
         if value is not MISSING:
             values[name] = value
-    whole = only is None
     return {
         "v": CHECKPOINT_VERSION,
         "id": frame.checkpoint_id,

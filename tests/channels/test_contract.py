@@ -47,7 +47,7 @@ STORED = [name for name in CHANNELS if name != "untracked"]
 def state_of(channel):
     """All that can be seen of a channel, as text, so that it cannot be aliased."""
     value = channel.get() if channel.is_available() else "empty"
-    return repr((value, channel.checkpoint()))
+    return repr((value, channel.stored()))
 
 
 @pytest.fixture(params=CHANNELS)
@@ -73,7 +73,7 @@ def test_the_copy_goes_its_own_way(case):
 def test_an_update_leaves_the_checkpoint_taken_before_as_it_was(case):
     channel, first, second = case
     channel.update(first)
-    checkpoint = channel.checkpoint()
+    checkpoint = channel.stored()
     text = repr(checkpoint)
     channel.update(second)
     channel.finish()
@@ -86,7 +86,7 @@ def test_a_restored_channel_behaves_like_the_original(name):
     make, first, second = CHANNELS[name]
     channel = make().from_checkpoint(MISSING)
     channel.update(first)
-    restored = make().from_checkpoint(channel.checkpoint())
+    restored = make().from_checkpoint(channel.stored())
     assert state_of(restored) == state_of(channel)
     for each in (channel, restored):
         each.update(second)
@@ -97,7 +97,7 @@ def test_a_restored_channel_behaves_like_the_original(name):
 def test_restoring_from_a_value_does_not_change_that_value(case):
     channel, first, second = case
     channel.update(first)
-    checkpoint = channel.checkpoint()
+    checkpoint = channel.stored()
     text = repr(checkpoint)
     restored = channel.from_checkpoint(checkpoint)
     restored.update(second)

@@ -141,7 +141,10 @@ def test_delta_channel_hands_the_whole_batch_to_its_reducer():
     channel.update([[1], [2]])
     channel.update([[3]])
     assert batches == [[[1], [2]], [[3]]]
-    assert channel.get() == channel.checkpoint() == [1, 2, 3]
+    assert channel.get() == [1, 2, 3]
+    assert channel.checkpoint() is MISSING
+    assert channel.stored() == _DeltaSnapshot([1, 2, 3])
+    assert channel.from_checkpoint(channel.stored()).get() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("stored", [MISSING, None, [], _DeltaSnapshot([])])
@@ -182,7 +185,7 @@ def test_folding_is_the_same_step_by_step_and_through_checkpoints(supersteps):
     batch = DeltaChannel(sum_lists).from_checkpoint(MISSING)
     for writes in supersteps:
         straight.update(writes)
-        through = through.from_checkpoint(through.checkpoint())
+        through = through.from_checkpoint(through.stored())
         through.update(writes)
         batch.update(writes)
     expected = [item for writes in supersteps for write in writes for item in write]
