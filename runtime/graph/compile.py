@@ -78,8 +78,9 @@ class _Compiler:
         channels[START] = EphemeralValue(self.spec.input_schema)
         channels[TASKS] = Topic(Send, accumulate=False)
         for key, node in self.specs.items():
-            wakes = LastValueAfterFinish(Any) if node.defer else EphemeralValue(Any, guard=False)
-            channels[branch_channel(key)] = wakes
+            channels[branch_channel(key)] = (
+                LastValueAfterFinish(Any) if node.defer else EphemeralValue(Any, guard=False)
+            )
         for starts, end in self.spec.joins:
             if end != END:
                 barrier = NamedBarrierValueAfterFinish if self.specs[end].defer else NamedBarrierValue

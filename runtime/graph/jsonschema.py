@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import sys
 import types
-import typing
 from collections.abc import Iterable
 from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin
 
@@ -28,7 +27,7 @@ def json_schema(schema: Any, schemas: Schemas, name: str) -> dict[str, Any]:
 
 def _is_readable(schema: Any) -> bool:
     """Before Python 3.12 Pydantic reads only the TypedDict of typing_extensions."""
-    return sys.version_info >= (3, 12) or type(schema) is not type(typing.TypedDict("_Probe", {}))
+    return sys.version_info >= (3, 12) or type(schema).__module__ != "typing"
 
 
 def model_of(schema: Any, schemas: Schemas, name: str) -> type[BaseModel]:

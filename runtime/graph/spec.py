@@ -93,9 +93,15 @@ class GraphSpec:
 
     def copy(self) -> GraphSpec:
         """The drawing as it is now, whatever is added to this one later."""
-        branches = {source: dict(found) for source, found in self.branches.items()}
-        drawn = {"nodes": dict(self.nodes), "edges": dict(self.edges), "joins": dict(self.joins)}
-        return replace(self, branches=branches, schemas=self.schemas.copy(), defaults=replace(self.defaults), **drawn)
+        return replace(
+            self,
+            schemas=self.schemas.copy(),
+            nodes=dict(self.nodes),
+            edges=dict(self.edges),
+            joins=dict(self.joins),
+            branches={source: dict(found) for source, found in self.branches.items()},
+            defaults=replace(self.defaults),
+        )
 
     def all_edges(self) -> list[tuple[str, str]]:
         """Every edge, joins taken apart."""

@@ -10,18 +10,17 @@ import logging
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, Self, cast
-from warnings import warn
 
 from langgraph.cache.base import BaseCache
 from langgraph.store.base import BaseStore
 
-from runtime._typing import MISSING
 from runtime.constants import END, START
 from runtime.graph.branch import branch_spec
 from runtime.graph.compile import compile_spec
 from runtime.graph.compiled import CompiledStateGraph
 from runtime.graph.lint import Finding, findings
 from runtime.graph.nodes import handler_spec, node_name, node_spec
+from runtime.graph.older import refuse_rest, renamed
 from runtime.graph.schema import channel_for as _get_channel  # where LangGraph's own tests look for it
 from runtime.graph.spec import BranchSpec, GraphSpec, NodeSpec, RetryPolicies
 from runtime.graph.validate import name_complaint, validate
@@ -73,10 +72,10 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         output_schema: type[OutputT] | None = None,
         **deprecated: Any,
     ) -> None:
-        context_schema = _renamed(deprecated, "config_schema", "context_schema", context_schema, DeprecatedSince10)
-        input_schema = _renamed(deprecated, "input", "input_schema", input_schema, DeprecatedSince05)
-        output_schema = _renamed(deprecated, "output", "output_schema", output_schema, DeprecatedSince05)
-        _refuse_rest(deprecated, "StateGraph()")
+        context_schema = renamed(deprecated, "config_schema", "context_schema", context_schema, DeprecatedSince10)
+        input_schema = renamed(deprecated, "input", "input_schema", input_schema, DeprecatedSince05)
+        output_schema = renamed(deprecated, "output", "output_schema", output_schema, DeprecatedSince05)
+        refuse_rest(deprecated, "StateGraph()")
         self.spec = GraphSpec(
             state_schema=state_schema,
             input_schema=input_schema or state_schema,
@@ -207,9 +206,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             ValueError: the name is taken or reserved.
             TypeError: it is no function and no Runnable.
         """
-        retry_policy = _renamed(deprecated, "retry", "retry_policy", retry_policy, DeprecatedSince05)
-        input_schema = _renamed(deprecated, "input", "input_schema", input_schema, DeprecatedSince05)
-        _refuse_rest(deprecated, "add_node()")
+        retry_policy = renamed(deprecated, "retry", "retry_policy", retry_policy, DeprecatedSince05)
+        input_schema = renamed(deprecated, "input", "input_schema", input_schema, DeprecatedSince05)
+        refuse_rest(deprecated, "add_node()")
         name, action = (node, action) if isinstance(node, str) else (node_name(node), node)
         if action is None:
             raise TypeError(f"add_node({name!r}) has a name and no node: pass the function or Runnable as well")
@@ -393,17 +392,3 @@ def _named(nodes: str | Sequence[str]) -> Sequence[str]:
     if isinstance(nodes, str):
         return () if nodes == "*" else (nodes,)
     return nodes
-
-
-def _renamed(given: dict[str, Any], old: str, new: str, value: Any, category: type[DeprecationWarning]) -> Any:
-    """The value of a keyword that used to be called `old`, with a warning if it still is."""
-    taken = given.pop(old, MISSING)
-    if taken is MISSING:
-        return value
-    warn(f"`{old}` is deprecated and will be removed. Please use `{new}` instead.", category, stacklevel=3)
-    return taken if value is None else value
-
-
-def _refuse_rest(given: Mapping[str, Any], call: str) -> None:
-    if given:
-        raise TypeError(f"{call} got an unexpected keyword argument {next(iter(given))!r}")
