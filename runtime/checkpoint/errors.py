@@ -31,5 +31,5 @@ class CheckpointStorageError(Exception):
         self.reason: Reason = reason
 
 
-class SerializationError(ValueError):
+class SerializationError(TypeError):
     """A value cannot be stored exactly. The message names where in the value, and what is wrong with it."""

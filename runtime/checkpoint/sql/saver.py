@@ -23,6 +23,7 @@ from runtime.checkpoint.base import (
     get_checkpoint_metadata,
 )
 from runtime.checkpoint.errors import SerializationError
+from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql import store as storing
@@ -41,6 +42,8 @@ _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), ensure_ascii=Tr
 
 class DatabaseSaver(BaseCheckpointSaver[int]):
     """Saves checkpoints in a database. Use it as a context manager, plain or async, or call `close`."""
+
+    serde: SerializerProtocol = Serializer()
 
     def __init__(self, database: Database, *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
