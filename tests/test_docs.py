@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,14 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     asked = set(re.findall(r"^make ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert {"demo", "test"} <= asked <= targets
+
+
+def test_the_layers_in_the_architecture_are_the_ones_that_are_checked():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    drawn = [[re.split(r" {2,}", line)[0] for line in block.splitlines()] for block in blocks]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    checked = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    assert len(checked) >= 3
+    assert [layers for layers in checked if layers not in drawn] == []
