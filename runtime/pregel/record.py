@@ -25,8 +25,11 @@ from runtime.pregel.task import Task, path_text
 CHECKPOINT_VERSION = 4
 
 
-def checkpoint_of(frame: Frame, only: Sequence[str] | None = None) -> Checkpoint:
-    """The frame's state as a checkpoint; with `only`, the values of those channels alone."""
+def checkpoint_of(frame: Frame, only: Sequence[str] | None = None, *, live: bool = False) -> Checkpoint:
+    """The frame's state as a checkpoint; with `only`, the values of those channels alone.
+
+    `live` hands over the frame's own versions: only for a saver that has read them before the run goes on.
+    """
     values = {}
     whole = only is None
     for name in frame.channels if only is None else only:
@@ -43,8 +46,8 @@ def checkpoint_of(frame: Frame, only: Sequence[str] | None = None) -> Checkpoint
         "id": frame.checkpoint_id,
         "ts": datetime.now(UTC).isoformat(),
         "channel_values": values,
-        "channel_versions": dict(frame.versions) if whole else frame.versions,
-        "versions_seen": {n: dict(s) for n, s in frame.seen.items()} if whole else frame.seen,
+        "channel_versions": frame.versions if live else dict(frame.versions),
+        "versions_seen": frame.seen if live else {n: dict(s) for n, s in frame.seen.items()},
         "updated_channels": sorted(frame.updated) if frame.updated is not None else None,
     }
 
@@ -102,7 +105,11 @@ def _put(
     writes = [(task.id, path_text(task.path), task.writes) for task in unsaved]
     return Put(
         addressed(run, before),
-        checkpoint_of(frame, tuple(changed) if partial and changed is not None else None),
+        checkpoint_of(
+            frame,
+            tuple(changed) if partial and changed is not None else None,
+            live=partial and run.saves_at_once,
+        ),
         {**frame.metadata},
         dict(frame.versions) if changed is None else dict(changed),
         writes,
