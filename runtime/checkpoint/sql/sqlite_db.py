@@ -10,28 +10,15 @@ import time
 from threading import RLock
 from typing import Literal, get_args
 
-from runtime.checkpoint.errors import CheckpointStorageError, Reason
+from runtime.checkpoint import files
+from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import sqlite_file
-from runtime.checkpoint.sql.database import Database, Session, Stamp, describe
+from runtime.checkpoint.sql.database import Database, Session, Stamp
 from runtime.checkpoint.sql.statements import Conn
 
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process's transaction
-
-_ADVICE: dict[int, tuple[Reason, str]] = {
-    sqlite3.SQLITE_BUSY: ("busy", "another process has kept it locked for longer than the busy timeout"),
-    sqlite3.SQLITE_LOCKED: ("busy", "another connection of this process has it locked"),
-    sqlite3.SQLITE_FULL: ("full", "the disk is full; nothing of this step was saved, what was saved before is intact"),
-    sqlite3.SQLITE_READONLY: ("read_only", "the file or its folder cannot be written to"),
-    sqlite3.SQLITE_PERM: ("read_only", "access to the file was refused"),
-    sqlite3.SQLITE_CORRUPT: ("corrupt", "the file is damaged; restore it from a copy"),
-    sqlite3.SQLITE_NOTADB: ("not_a_database", "the file is not an SQLite database"),
-    sqlite3.SQLITE_CANTOPEN: (
-        "unavailable",
-        "the file cannot be opened; does its folder exist, and is it writable?",
-    ),
-}
 
 
 class SqliteDatabase(Database):
@@ -53,7 +40,7 @@ class SqliteDatabase(Database):
         self.busy_timeout = busy_timeout
         self.read_only = read_only
         self.lock = RLock()
-        self.in_memory = sqlite_file.is_memory(path)
+        self.in_memory = files.is_memory(path)
         self.cursor: sqlite3.Cursor | None = None
         self.conn: Conn | None = None
         self._given = connection
@@ -82,7 +69,7 @@ class SqliteDatabase(Database):
         """Open the file and bring its tables to the newest schema."""
         with self.lock:
             if self.cursor is not None:
-                if self._immutable and sqlite_file.has_wal(self.path):
+                if self._immutable and files.has_wal(self.path):
                     self._reopen()
                 return
             if self._closed:
@@ -104,9 +91,7 @@ class SqliteDatabase(Database):
 
     def error(self, error: sqlite3.Error) -> CheckpointStorageError:
         """Our error for one of the driver's."""
-        code = getattr(error, "sqlite_errorcode", None)
-        reason, advice = _ADVICE.get((code or 0) & 0xFF, ("unavailable", "SQLite could not do it"))
-        return CheckpointStorageError(f"the checkpoint database {self.name}: {advice} ({describe(error)})", reason)
+        return files.storage_error(f"the checkpoint database {self.name}", error)
 
     # --- opening ----------------------------------------------------------------------------------
 
@@ -115,7 +100,7 @@ class SqliteDatabase(Database):
             connection = self._given
             connection.isolation_level = None
         else:
-            fresh = not self.in_memory and sqlite_file.check(self.path, must_exist=self.read_only)
+            fresh = not self.in_memory and files.check(self.path, must_exist=self.read_only)
             connection = self._new_connection(fresh)
         self._connection = connection
         cursor = connection.cursor()
@@ -140,11 +125,11 @@ class SqliteDatabase(Database):
         options = {"timeout": self.busy_timeout, "isolation_level": None, "check_same_thread": False}
         if self.in_memory:
             return sqlite3.connect(":memory:", cached_statements=256, **options)  # type: ignore[call-overload, no-any-return]
-        uri = sqlite_file.uri(self.path)
+        uri = files.uri(self.path)
         if self.read_only:
             # A read-only connection to a file in WAL mode would make side files. Where there are none, nobody is
             # writing, and SQLite may be told so; `open` looks again before every transaction.
-            self._immutable = not sqlite_file.has_wal(self.path)
+            self._immutable = not files.has_wal(self.path)
             uri += "?mode=ro" + ("&immutable=1" if self._immutable else "")
         elif fresh:
             uri += "?mode=rwc"

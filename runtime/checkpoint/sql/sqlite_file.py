@@ -1,53 +1,13 @@
-"""What is at a path, before SQLite is let near it: nothing, our database, or something else."""
+"""Whose tables are in an SQLite database: nobody's, ours, or somebody else's."""
 
 import sqlite3
-from pathlib import Path
-from urllib.parse import quote
 
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 
 from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.files import uri
 from runtime.checkpoint.sql import tables
-
-_MAGIC = b"SQLite format 3\x00"
-
-
-def is_memory(path: str) -> bool:
-    """Whether the path stands for a database in memory."""
-    return path in ("", ":memory:")
-
-
-def uri(path: str) -> str:
-    """A file as SQLite's URI, so that a mode can be asked for."""
-    return "file:" + quote(str(Path(path).absolute()).replace("\\", "/"))
-
-
-def has_wal(path: str) -> bool:
-    """Whether somebody may be writing: there is a write-ahead log with something in it."""
-    wal = Path(path + "-wal")
-    return wal.exists() and wal.stat().st_size > 0
-
-
-def check(path: str, *, must_exist: bool) -> bool:
-    """Whether a new file is to be made at the path. Raises if what is there is not an SQLite database."""
-    file = Path(path)
-    try:
-        if file.is_dir():
-            raise CheckpointStorageError(f"{path!r} is a folder, not a checkpoint database", "not_a_database")
-        if not file.exists():
-            if must_exist:
-                raise CheckpointStorageError(f"there is no checkpoint database at {path!r}", "missing")
-            return True
-        with file.open("rb") as opened:
-            head = opened.read(len(_MAGIC))
-    except OSError as error:
-        raise CheckpointStorageError(f"the checkpoint database {path!r} cannot be read: {error}") from error
-    if head and head != _MAGIC:
-        raise CheckpointStorageError(
-            f"{path!r} is not an SQLite database (it begins with {head!r}); it was left as it is", "not_a_database"
-        )
-    return False
 
 
 def look(path: str) -> None:
