@@ -1,8 +1,10 @@
 """A task's exception as the record keeps it: some savers give it back whole, others as its `repr`."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from debugger_ui.engines.base import Failure
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import Failure, Task
 
 
 def failure_of(error: Any) -> Failure:
@@ -14,3 +16,10 @@ def failure_of(error: Any) -> Failure:
     if bracket and name.isidentifier() and rest.endswith(")"):
         return Failure(name, rest[:-1].rstrip(",").strip("'\""))
     return Failure("Error", text)
+
+
+def refusals(writes: Sequence[tuple[str, str, Any]], tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the errors that belong to no task: why a superstep's update was refused."""
+    known = {task.id for task in tasks}
+    found = [failure_of(value) for id_, channel, value in writes if channel == naming.ERROR and id_ not in known]
+    return tuple(f"The update of this superstep was refused. {error.type}: {error.message}" for error in found)

@@ -28,7 +28,7 @@ from debugger_ui.engines.base import (
     Topology,
 )
 from debugger_ui.engines.editing import GraphEditor
-from debugger_ui.engines.failures import failure_of
+from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, config_of, header_of
 from debugger_ui.engines.running import GraphRunner
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
@@ -152,7 +152,7 @@ class GraphEngine:
             versions=dict(item.checkpoint.get("channel_versions") or {}),
             seen=item.checkpoint.get("versions_seen") or {},
             tasks=tasks,
-            problems=problems,
+            problems=(*problems, *refusals(item.pending_writes or (), tasks)),
         )
 
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
@@ -160,10 +160,7 @@ class GraphEngine:
 
     def _task(self, task: Any, item: Any, state: Any, place: Place) -> Task:
         mine = [(channel, value) for id_, channel, value in item.pending_writes or () if id_ == task.id]
-        settled = any(
-            channel not in naming.CONTROL or channel in (naming.NO_WRITES, naming.RETURN, naming.TASKS)
-            for channel, _ in mine
-        )
+        settled = any(naming.settles(channel) for channel, _ in mine)
         node = self.graph.nodes.get(task.name)
         # An answered question stays in the record of its task; it is open only while the task is.
         questions = (
@@ -179,7 +176,7 @@ class GraphEngine:
             path=tuple(task.path),
             triggers=tuple(node.triggers) if node is not None else (),
             input=_input(task, item, state, node),
-            writes=tuple(w for w in mine if w[0] not in (naming.INTERRUPT, naming.ERROR, naming.RESUME)),
+            writes=tuple(w for w in mine if naming.settles(w[0])),
             done=settled and task.error is None,
             failure=_failure(task.error, mine),
             questions=questions,

@@ -17,7 +17,8 @@ NO_WRITES = "__no_writes__"
 SUPPLIED = "__supplied__"
 TO_NODE = "branch:to:"
 JOIN = "join:"
-CONTROL = (ERROR, INTERRUPT, RESUME, RETURN, NO_WRITES, TASKS, "__scheduled__", "__error_source_node__", SUPPLIED)
+FINISHING = (NO_WRITES, RETURN, TASKS)
+"""Reserved channels that only a finished task writes to."""
 
 
 def is_state_key(channel: str) -> bool:
@@ -25,9 +26,14 @@ def is_state_key(channel: str) -> bool:
     return not (channel.startswith(("__", TO_NODE)) or (channel.startswith(JOIN) and channel.count(":") > 1))
 
 
+def is_control(channel: str) -> bool:
+    """Whether a write on the channel is about its task, or a Send, and not folded into a channel's value."""
+    return channel.startswith("__")
+
+
 def settles(channel: str) -> bool:
     """Whether a pending write on the channel means that its task is finished."""
-    return channel not in CONTROL or channel in (NO_WRITES, RETURN, TASKS)
+    return channel in FINISHING or not is_control(channel)
 
 
 def target_of(channel: str) -> str:

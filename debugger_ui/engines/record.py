@@ -24,7 +24,7 @@ from debugger_ui.engines.base import (
     ThreadHead,
     Topology,
 )
-from debugger_ui.engines.failures import failure_of
+from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, header_of
 
 NO_GRAPH = "Only the database is open. To run, edit or answer, start with the graph: forkpoint module:graph --db FILE."
@@ -143,6 +143,7 @@ class RecordEngine:
             versions=versions,
             seen=seen,
             tasks=(*tasks, *waiting),
+            problems=refusals(item.pending_writes or (), [*tasks, *waiting]),
         )
 
 
@@ -150,7 +151,11 @@ def _tasks(writes: Sequence[tuple[str, str, Any]], names: Mapping[str, str], val
     found: dict[str, list[tuple[str, Any]]] = {}
     for task, channel, value in writes:
         found.setdefault(task, []).append((channel, value))
-    return [_task(id_, names.get(id_, id_[:8]), mine) for id_, mine in found.items() if id_ in names or len(id_) > 8]
+    return [
+        _task(id_, names.get(id_, id_[:8]), mine)
+        for id_, mine in found.items()
+        if any(naming.settles(c) or c in (naming.INTERRUPT, naming.ERROR) for c, _ in mine)
+    ]
 
 
 def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
@@ -161,7 +166,7 @@ def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
     return Task(
         id=id_,
         name=name,
-        writes=tuple(w for w in mine if w[0] not in (naming.INTERRUPT, naming.ERROR, naming.RESUME)),
+        writes=tuple(w for w in mine if naming.settles(w[0])),
         done=done,
         failure=failure_of(error) if error is not None else None,
         questions=tuple(Question(str(getattr(one, "id", "")), getattr(one, "value", one)) for one in questions),

@@ -70,7 +70,7 @@ class RuntimeEngine(GraphEngine):
             path=tuple(task.path),
             triggers=tuple(task.triggers),
             input=task.input,
-            writes=tuple(task.writes),
+            writes=tuple(w for w in task.writes if naming.settles(w[0])),
             done=done,
             supplied=task.status == "supplied",
             failure=failure_of(task.error) if task.error is not None and not done else None,

@@ -83,7 +83,7 @@ class Acting:
         head = self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id)
         if head and any(task.questions for task in record.tasks):
             return Ability(False, "It waits for an answer.")
-        if not record.tasks or (head and all(task.done for task in record.tasks)):
+        if not record.tasks:
             return Ability(False, "Nothing is left to run here.")
         return Ability(True)
 

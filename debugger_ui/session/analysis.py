@@ -90,12 +90,12 @@ def update_view(engine: Engine, record: Record, child: Record | None, place: Pla
     said = engine.folds(place)
     tasks = sorted(record.tasks, key=_order)
     if said is not None:
-        folds = [_retold(fold, child, specs) for fold in said if fold.channel not in naming.CONTROL]
+        folds = [_retold(fold, child, specs) for fold in said if not naming.is_control(fold.channel)]
     else:
         written: dict[str, list[tuple[Task, Any]]] = {}
         for task in tasks:
             for channel, value in task.writes:
-                if channel not in naming.CONTROL:
+                if not naming.is_control(channel):
                     written.setdefault(channel, []).append((task, value))
         folds = [_fold(engine, name, writes, record, child, specs) for name, writes in written.items()]
     return UpdateView(

@@ -164,21 +164,43 @@ def _by_content(old: Sequence[Any], new: Sequence[Any]) -> Pairs:
 
 
 def _key(value: Any) -> str:
-    return f"{type_name(value)}:{safe_repr(value)}"
+    try:
+        return f"{type_name(value)}:{value!r}"
+    except Exception:  # repr is the user's code, or gives up on depth: then a value is only equal to itself
+        return f"{type_name(value)}:{id(value)}"
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same, types included; 1 differs from True and from 1.0."""
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    kind = kind_of(one)
-    if kind in ("list", "tuple"):
-        return len(one) == len(other) and all(map(equal, one, other))
-    if kind in ("dict", "dataclass", "model", "message"):
-        old, new = dict(items_of(one)), dict(items_of(other))
-        return old.keys() == new.keys() and all(equal(old[key], new[key]) for key in old)
+    """Whether two values are the same, types included; 1 differs from True and from 1.0.
+
+    Works with a list of pairs instead of recursion: values may be nested deeper than Python's stack.
+    """
+    todo = [(one, other)]
+    met: set[tuple[int, int]] = set()
+    while todo:
+        left, right = todo.pop()
+        if left is right or (id(left), id(right)) in met:
+            continue
+        if type(left) is not type(right):
+            return False
+        kind = kind_of(left)
+        if kind in ("list", "tuple"):
+            if len(left) != len(right):
+                return False
+            met.add((id(left), id(right)))
+            todo += zip(left, right, strict=True)
+        elif kind in ("dict", "dataclass", "model", "message"):
+            old, new = dict(items_of(left)), dict(items_of(right))
+            if old.keys() != new.keys():
+                return False
+            met.add((id(left), id(right)))
+            todo += [(old[key], new[key]) for key in old]
+        elif not _equal_leaves(left, right, kind):
+            return False
+    return True
+
+
+def _equal_leaves(one: Any, other: Any, kind: str) -> bool:
     if kind == "float":
         return bool(one == other or (one != one and other != other))
     if kind in ("table", "object", "opaque"):

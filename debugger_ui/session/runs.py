@@ -83,11 +83,11 @@ class Worker:
         if asking:
             who = ", ".join(dict.fromkeys(task.name for task in asking))
             job.end("interrupted", f"Waiting for an answer: {who}.")
-        elif not left:
+        elif not record.tasks:
             job.end("done", "Finished: no node is left to run.")
         elif not self.order.go_on:
             made = "The input is saved and nothing has run yet" if only_input else "Step done"
-            job.end("paused", f"{made}. Next: {nodes}.")
+            job.end("paused", f"{made}. Next: {nodes or 'the update, all results are in'}.")
         elif why := self._reason(job, record):
             job.end("paused", f"{why} Next: {nodes}.")
         else:

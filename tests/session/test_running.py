@@ -90,7 +90,7 @@ def test_two_tabs_answer_and_the_first_one_wins(session, calls):
     assert other.questions() == (question,)
     session.answer({question.id: '"approve"'}, checkpoint=question.checkpoint)
     done(session)
-    with pytest.raises(SessionError, match="was not used|moved on") as refusal:
+    with pytest.raises(SessionError, match=r"was not used|moved on") as refusal:
         other.answer({question.id: '"revise"'}, checkpoint=question.checkpoint)
     assert refusal.value.problem.kind == "moved-on"
     assert (calls["report"], calls["plan"]) == (1, 1)
@@ -283,7 +283,7 @@ def test_an_empty_answer_is_refused_and_the_question_stays(session, calls):
         with pytest.raises(SessionError, match="empty") as refusal:
             session.answer({question.id: text})
         assert refusal.value.problem.field == question.id
-    with pytest.raises(SessionError, match="line 1|Line 1"):
+    with pytest.raises(SessionError, match="Line 1"):
         session.answer({question.id: "approve"})
     assert session.questions() == (question,)
     assert calls["review"] == 1
