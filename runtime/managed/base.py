@@ -10,7 +10,7 @@ V = TypeVar("V", covariant=True)
 
 
 class Clock(Protocol):
-    """Where a run is: the superstep `step`, and `stop`, the first one past its limit."""
+    """Where a run is: the superstep `step`, and `stop`, the last one within its limit."""
 
     @property
     def step(self) -> int:
@@ -18,7 +18,7 @@ class Clock(Protocol):
 
     @property
     def stop(self) -> int:
-        """Number of the first superstep that the recursion limit forbids."""
+        """Number of the last superstep that the recursion limit allows."""
 
 
 class ManagedValue(ABC, Generic[V]):

@@ -13,7 +13,7 @@ class IsLastStepManager(ManagedValue[bool]):
     @staticmethod
     def get(scratchpad: Clock) -> bool:
         """Return whether this is the last superstep."""
-        return scratchpad.step == scratchpad.stop - 1
+        return scratchpad.step >= scratchpad.stop
 
 
 class RemainingStepsManager(ManagedValue[int]):
@@ -22,7 +22,7 @@ class RemainingStepsManager(ManagedValue[int]):
     @staticmethod
     def get(scratchpad: Clock) -> int:
         """Return the number of supersteps."""
-        return scratchpad.stop - scratchpad.step
+        return scratchpad.stop - scratchpad.step + 1
 
 
 IsLastStep = Annotated[bool, IsLastStepManager]

@@ -11,6 +11,7 @@ from langchain_core.tools import InjectedToolArg, ToolException, tool
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
+
 from runtime.errors import GraphInterrupt
 from runtime.graph.message import REMOVE_ALL_MESSAGES
 from runtime.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime, tools_condition
@@ -134,7 +135,7 @@ def test_a_message_without_calls_gives_no_answers(run):
         ([{"type": "text", "text": "hi"}], [{"type": "text", "text": "hi"}]),
         ([{"type": "other"}], '[{"type": "other"}]'),
         (["a"], '["a"]'),
-        ({1, 1}, "{1}"),
+        ({1}, "{1}"),
     ],
 )
 def test_outputs_become_content(output, content):

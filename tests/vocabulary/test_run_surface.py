@@ -62,7 +62,7 @@ def test_the_default_runtime_can_be_used_like_any_other():
     assert DEFAULT_RUNTIME.heartbeat() is None
 
 
-@pytest.mark.parametrize(("step", "last", "remaining"), [(1, False, 3), (3, True, 1)])
+@pytest.mark.parametrize(("step", "last", "remaining"), [(1, False, 4), (3, False, 2), (4, True, 1)])
 def test_managed_values_count_down_to_the_limit(step, last, remaining):
     clock = SimpleNamespace(step=step, stop=4)
     is_last, left = get_args(IsLastStep)[1], get_args(RemainingSteps)[1]
