@@ -353,6 +353,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         interrupt_after: All | Sequence[str] | None = None,
         debug: bool = False,
         name: str | None = None,
+        transformers: Sequence[Any] | None = None,
     ) -> CompiledStateGraph[StateT, ContextT, InputT, OutputT]:
         """Make the graph that can be run. The builder can be changed and compiled again.
 
@@ -366,6 +367,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             interrupt_after: Nodes (or `"*"`) to stop after.
             debug: Print every step.
             name: The graph's name, in traces and messages.
+            transformers: Taken, so that agent packages compile, and not used (see `runtime.stream`).
 
         Raises:
             ValueError: with all complaints about the drawing.
