@@ -84,12 +84,17 @@ def with_ends(nodes: list[str], declared: Iterable[Arrow], deferred: frozenset[s
     dead_ends = [name for name in sorted(targets - sources - {END}) if name not in deferred]
     if waiting:
         arrows += [Arrow(name, late, conditional=True) for name in dead_ends for late in waiting]
-        arrows.sort(key=lambda a: (a.source, a.target))
         dead_ends = [name for name in waiting if name not in sources]
     arrows += [Arrow(name, END) for name in dead_ends]
+    arrows.sort(key=_last_to_end)
     if not any(arrow.target == END for arrow in arrows):
         arrows += [Arrow(name, END, conditional=True) for name in _farthest(nodes, arrows)]
     return arrows
+
+
+def _last_to_end(arrow: Arrow) -> tuple[bool, str, str]:
+    """Arrows by name, those that surely end the run after all others."""
+    return arrow.target == END and not arrow.conditional, arrow.source, arrow.target
 
 
 def _farthest(nodes: list[str], arrows: list[Arrow]) -> list[str]:
