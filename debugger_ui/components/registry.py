@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.components.v2.component_manager import BidiComponentManager
@@ -21,6 +21,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = PACKAGE / "components" / "assets"
 
 Mount = Callable[..., Any]
+Width = int | Literal["stretch", "content"]
 
 
 @cache

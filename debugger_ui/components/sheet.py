@@ -4,18 +4,17 @@ A block is a JSON object; the functions here make them, so that panels read like
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
-from debugger_ui.components.registry import mount
+from debugger_ui.components.registry import Width, mount
 from debugger_ui.session.views import Problem, ValueView
 
 HTML = '<div class="sheet"></div>'
 
 Block = dict[str, Any]
 Item = dict[str, Any]
-Width = int | Literal["stretch", "content"]
 
 
 def sheet(

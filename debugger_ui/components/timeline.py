@@ -18,7 +18,8 @@ HTML = """<div class="timeline">
 </div>"""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
-SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "step"}
+SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "start"}
+"""What a row without a node is called: the loop's first checkpoint only takes the input in."""
 
 
 def timeline(

@@ -1,9 +1,9 @@
 """The Diff tab: what differs between this checkpoint and another, lists matched by what they hold."""
 
 import pandas as pd
-import streamlit as st
 
 from debugger_ui.components import sheet
+from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import visible
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.tab import Tab
@@ -31,17 +31,12 @@ def compare_with(here: Tab, view: CheckpointView) -> str:
     """Draw the choice of what to compare with; return a checkpoint id, or empty for the parent."""
     rows = here.see(here.session.timeline, limit=CHOICES)
     others = {row.checkpoint: row for row in rows.rows if row.checkpoint != view.id} if rows else {}
-    chosen = st.selectbox(
-        "Compared with",
-        [PARENT, *others],
-        key="compare_with",
-        format_func=lambda checkpoint: choice(checkpoint, others),
-        label_visibility="collapsed",
-    )
-    return chosen if chosen in others else PARENT
+    options = [(checkpoint, described(checkpoint, others)) for checkpoint in (PARENT, *others)]
+    choice = Choice(options, PARENT, "Compared with", rev=view.thread)
+    return picker(choice, key="compare_with") or PARENT
 
 
-def choice(checkpoint: str, rows: dict[str, TimelineRow]) -> str:
+def described(checkpoint: str, rows: dict[str, TimelineRow]) -> str:
     """Return the line for a checkpoint in the choice."""
     row = rows.get(checkpoint)
     if row is None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
+from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import markdown, slug, visible
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.tab import Tab
@@ -49,19 +50,16 @@ def choose_keys(form: EditForm) -> list[str]:
 
 
 def choose_author(form: EditForm) -> str:
-    """Draw the choice of the node that the edit is written as; return it."""
-    options = list(form.authors)
-    position = options.index(form.author) if form.author in options else None
-    chosen = st.selectbox(
-        "Write as",
-        options,
-        index=position,
-        key=f"edit_author_{form.base}",
-        format_func=lambda node: visible(node, 60),
-        placeholder="Choose the node that this is written as",
-        help="What runs next is what would run had this node just returned these values.",
-    )
-    return str(chosen or "")
+    """Draw the choice of the node that the edit is written as; return it.
+
+    What runs next is what would run had this node just returned these values.
+    """
+    value = form.author if form.author in form.authors else None
+    options = [(node, visible(node, 60)) for node in form.authors]
+    choice = Choice(options, value, "Write as", "Choose the node that this is written as", form.base)
+    with st.container(horizontal=True, vertical_alignment="center", key="edit_author_row"):
+        sheet.line(sheet.bar([sheet.word("Write as", "label")]), key="edit_author_label", height=32, width="content")
+        return picker(choice, key="edit_author") or ""
 
 
 def edit_key(form: EditForm, field: EditField) -> Edit:

@@ -3,14 +3,16 @@
 import streamlit as st
 
 from debugger_ui.components import sheet
+from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import markdown, visible
 from debugger_ui.panels import help_page, new_run
-from debugger_ui.panels.tab import Tab
+from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import STATUS, status_chip
 from debugger_ui.session.views import CheckpointView, Overview, ThreadRow
 
 DEBUG, THREADS = "Debug", "Threads"
 PICKER_ROWS = 200
+THREAD_PICKER, BRANCH_PICKER = "thread_picker", "branch_picker"
 
 
 def page() -> str:
@@ -78,25 +80,15 @@ def thread_picker(here: Tab) -> None:
     """Draw the choice of the thread: the newest ones, and the one that is open."""
     found = here.see(here.session.threads, limit=PICKER_ROWS)
     rows = {row.id: row for row in found.rows} if found else {}
-    chosen = here.session.cursor.thread
-    options = list(rows) if chosen in rows or not chosen else [chosen, *rows]
-
-    def label(thread: str) -> str:
-        return thread_label(thread, rows.get(thread))
-
-    st.session_state["thread_picker"] = chosen or None
-    st.selectbox(
-        "Thread",
-        options,
-        key="thread_picker",
-        format_func=label,
+    current = here.session.cursor.thread
+    threads = list(rows) if current in rows or not current else [current, *rows]
+    choice = Choice(
+        options=[(thread, thread_label(thread, rows.get(thread))) for thread in threads],
+        value=current or None,
+        label="Thread",
         placeholder="No thread yet",
-        label_visibility="collapsed",
-        on_change=pick_thread,
-        args=(here,),
-        disabled=not options,
-        width=230,
     )
+    picker(choice, key=THREAD_PICKER, width=230, on_pick=lambda: pick_thread(here))
 
 
 def thread_label(thread: str, row: ThreadRow | None) -> str:
@@ -107,7 +99,7 @@ def thread_label(thread: str, row: ThreadRow | None) -> str:
 
 def pick_thread(here: Tab) -> None:
     """Open the chosen thread."""
-    chosen = st.session_state["thread_picker"]
+    chosen = (state(THREAD_PICKER).get("picked") or {}).get("value")
     if chosen:
         open_thread(here, chosen)
 
@@ -121,25 +113,18 @@ def open_thread(here: Tab, thread: str) -> None:
 def branch_picker(here: Tab) -> None:
     """Draw the choice of the branch; a thread with a single one needs none."""
     branches = (here.see(here.session.branches) or ()) if here.session.cursor.thread else ()
-    names = {branch.id: branch.name for branch in branches}
-    if len(names) < 2:
+    if len(branches) < 2:
         return
-    current = next((branch.id for branch in branches if branch.current), None)
-    st.session_state["branch_picker"] = current
-    st.selectbox(
-        "Branch",
-        list(names),
-        key="branch_picker",
-        format_func=lambda branch: visible(names.get(branch, branch), 40),
-        label_visibility="collapsed",
-        on_change=pick_branch,
-        args=(here,),
-        width=150,
+    choice = Choice(
+        options=[(branch.id, branch.name) for branch in branches],
+        value=next((branch.id for branch in branches if branch.current), None),
+        label="Branch",
     )
+    picker(choice, key=BRANCH_PICKER, width=150, on_pick=lambda: pick_branch(here))
 
 
 def pick_branch(here: Tab) -> None:
     """Go to the head of the chosen branch."""
-    chosen = st.session_state["branch_picker"]
+    chosen = (state(BRANCH_PICKER).get("picked") or {}).get("value")
     if chosen:
         here.act(here.session.move, branch=chosen)

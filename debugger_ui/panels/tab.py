@@ -4,9 +4,11 @@ Rule: the URL says where a person looks. Opening one runs and writes nothing.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -21,6 +23,8 @@ logger = logging.getLogger(__name__)
 STATE_KEY = "_tab"
 CURSOR_PARAMS = ("graph", "thread", "branch", "checkpoint", "namespace", "task", "path")
 TIMELINE_PAGE = 500
+GRACE = 0.6
+"""Seconds for which a URL that was replaced may still arrive with a request."""
 
 T = TypeVar("T")
 
@@ -40,12 +44,16 @@ class Tab:
     """How many checkpoints the timeline shows."""
     node: str = ""
     """Node selected in the graph."""
+    leading: bool = False
+    """The cursor was moved here since the URL was read: it leads, the URL follows."""
+    left: dict[str, float] = field(default_factory=dict)
+    """Query strings that were replaced, and when."""
     full: set[tuple[str, str]] = field(default_factory=set)
     """Checkpoint and path of values that are shown without a limit."""
 
     def act(self, action: Callable[..., T], *arguments: Any, **named: Any) -> T | None:
         """Do what a person asked for; a refusal becomes the tab's message. Returns None then."""
-        self.problem, self.notice = None, ""
+        self.problem, self.notice, self.leading = None, "", True
         try:
             return action(*arguments, **named)
         except SessionError as error:
@@ -63,20 +71,31 @@ class Tab:
             return None
 
     def read_url(self) -> None:
-        """Follow the URL when the person changed it: a link, a bookmark, the Back button."""
+        """Follow the URL when the person changed it: a link, a bookmark, the Back button.
+
+        The browser sends its URL with every request, and a request can be on its way while a new URL is
+        on its way to the browser. So a URL that was replaced a moment ago is late, not a wish.
+        """
         given = {name: st.query_params[name] for name in CURSOR_PARAMS if name in st.query_params}
-        if given == self.params:
+        late = time.monotonic() - self.left.get(urlencode(given), -GRACE) < GRACE
+        before, self.params = self.params, given
+        if self.leading or late or given == before:
+            self.leading = False
             return
-        dropped = self.act(self.session.load_params, given) or []
+        try:
+            dropped = self.session.load_params(given)
+        except SessionError as error:
+            self.problem = error.problem
+            return
         if dropped:
             self.problem = Problem(message=" ".join(dropped), kind="moved-on")
-        self.params = given
 
     def write_url(self) -> None:
         """Say in the URL where the cursor is."""
         wanted = self.session.cursor.to_params()
         if wanted == self.params:
             return
+        self.left[urlencode(self.params)] = time.monotonic()
         for name in CURSOR_PARAMS:
             if name in wanted:
                 st.query_params[name] = wanted[name]

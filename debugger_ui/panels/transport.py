@@ -120,10 +120,11 @@ def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
 
 def watch(here: Tab, progress: RunProgress) -> None:
     """Follow the worker from a fragment: redraw the page when something is new."""
-    seen = progress.serial
+    seen = progress.serial, st.session_state.get(inspector.TAB_KEY)
 
     def look() -> None:
-        if here.session.progress().serial != seen:
+        if (here.session.progress().serial, st.session_state.get(inspector.TAB_KEY)) != seen:
+            here.leading = True
             st.rerun()
 
     st.fragment(look, run_every=BUSY_POLL if progress.busy else IDLE_POLL)()

@@ -33,7 +33,7 @@ def state(here: Tab, view: CheckpointView) -> None:
         return
     blocks = [sheet.problem_note(problem) for problem in view.problems]
     rows = [entry_row(here, view, entry) for entry in view.entries]
-    blocks.append(sheet.tree(rows, depth=2, empty="The state has no key with a value yet."))
+    blocks.append(sheet.tree(rows, depth=1, empty="The state has no key with a value yet."))
     sheet.sheet(blocks, key="state", scope=view.id, stamp=view.id, on_pick=lambda: pick(here, view))
 
 

@@ -107,10 +107,14 @@ class Desk:
         """Wait until the page is idle."""
         self.page.wait_for_function(IDLE)
 
+    def button(self, key):
+        """Return the button with the key; one that has a help text is in the page twice, one of them hidden."""
+        return self.page.locator(f".st-key-{key} button:enabled:visible")
+
     def press(self, name):
         """Press a button of the transport."""
         self.settle()
-        self.page.locator(f".st-key-do_{name.lower()} button:enabled").click()
+        self.button(f"do_{name.lower()}").click()
 
     def tab(self, name):
         """Open a tab of the inspector."""
@@ -146,11 +150,10 @@ class Desk:
         self.counts(before + 1)
         self.settle()
 
-    def choose(self, key, option):
-        """Choose an option of a select box."""
+    def choose(self, key, label):
+        """Choose an option of a picker by its label."""
         self.settle()
-        self.page.locator(f".st-key-{key} button").last.click()
-        self.page.get_by_role("option", name=option, exact=True).click()
+        self.page.locator(f".st-key-{key} select").select_option(label=label)
         self.settle()
 
     def type_json(self, key, text):
@@ -178,8 +181,9 @@ def browser():
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
         yield started

@@ -36,7 +36,7 @@ function branch(key, node, view, where, depth, marks = []) {
   if (!node.c?.length) return leaf(name, node, view, where, marks)
   const [open, close] = BRACKETS[node.k] ?? ["", ""]
   const short = `${open}${node.n || ""}${close}`
-  const summary = h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)} ${short}`.trim()), h("span", { class: `preview v ${node.k}` }, plain(node.x).slice(0, LONG)), ...marks)
+  const summary = h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)} ${short}`.trim()), h("span", { class: `preview v ${node.k}` }, preview(node)), ...marks)
   const element = h("details", { "data-fold": where }, summary)
   const fill = () => {
     if (element.childElementCount > 1) return
@@ -50,6 +50,15 @@ function branch(key, node, view, where, depth, marks = []) {
   }
   element.addEventListener("toggle", () => { if (element.open) fill() })
   return element
+}
+
+/** A folded container in one line: its first items, as far as they are short. */
+function preview(node) {
+  const named = !["list", "tuple", "set"].includes(node.k)
+  return node.c.slice(0, 6).map(([key, child]) => {
+    const text = plain(child?.x ?? "").slice(0, 60)
+    return named ? `${plain(key)}: ${text}` : text
+  }).join(", ").slice(0, LONG)
 }
 
 /** What is left out of a value; a button when Python says by which path it can be asked for. */

@@ -1,0 +1,155 @@
+"""The whole story in a browser: run, step, answer, edit in the past, and nothing of it is ever lost."""
+
+import json
+import sqlite3
+
+from playwright.sync_api import expect
+
+ONE_FINDING = json.dumps([{"topic": "winter", "source": "a person", "says": "ice stops the ferry on 14 days a year"}])
+
+
+def start(desk, thread):
+    """Start a run of the research graph on a new thread; nothing has run then."""
+    desk.settle()
+    desk.button("new_run").click()
+    box = desk.page.locator(".st-key-new_run_thread input")
+    box.fill(thread)
+    desk.button("start").click()
+    desk.counts(1)
+    desk.settle()
+
+
+def answer(desk, option):
+    """Answer the pending question with one of its options."""
+    desk.settle()
+    desk.button("do_answer").click()
+    desk.page.locator("[class*=st-key-question_]").get_by_role("button", name=option, exact=True).click()
+
+
+def rows_of(database, thread):
+    """Return every row of the thread in the database, of all tables that name a thread."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        tables = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        found = {}
+        for table in tables:
+            columns = [column[1] for column in connection.execute(f"pragma table_info({table})")]
+            if "thread_id" in columns:
+                query = f"select {', '.join(columns)} from {table} where thread_id = ?"
+                found[table] = set(connection.execute(query, (thread,)))
+    return found
+
+
+def edit_findings(desk, author):
+    """At the checkpoint under the cursor, overwrite the findings as the author and save the branch."""
+    desk.press("Fork")
+    desk.page.locator("[class*=st-key-edit_keys_] input").click()
+    desk.page.get_by_role("option", name="findings", exact=True).click()
+    desk.page.keyboard.press("Escape")
+    desk.settle()
+    desk.choose("edit_author", author)
+    desk.settle()
+    desk.type_json("editor_findings", ONE_FINDING)
+    before = desk.count()
+    desk.button("save_branch").click()
+    desk.counts(before + 1)
+    desk.settle()
+
+
+def pick(desk, title, nth=0):
+    """Go to a checkpoint of the timeline by the node that made it."""
+    desk.settle()
+    row = desk.rows().filter(has=desk.page.locator(".who", has_text=title)).nth(nth)
+    checkpoint = row.get_attribute("data-checkpoint")
+    row.click()
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-selected", checkpoint)
+    expect(desk.page.locator(".graph")).to_have_attribute("data-ready", checkpoint)
+    desk.settle()
+    return checkpoint
+
+
+def channel(desk, name):
+    return desk.page.locator(f'.st-key-channels tr[data-key="{name}"]')
+
+
+def test_run_step_answer_edit_in_the_past(serve, desk_at, tmp_path):
+    database = tmp_path / "story.sqlite"
+    desk = desk_at(serve("demo", "--db", database))
+    desk.open()
+    start(desk, "story")
+
+    # Superstep by superstep to the fan-out: marks, versions.
+    desk.step()
+    desk.mark("plan", "next")
+    desk.step()
+    desk.mark("plan", "done")
+    desk.mark("research", "next")
+    expect(desk.node("research")).to_contain_text("3")
+    desk.tab("Channels")
+    expect(channel(desk, "findings")).to_have_class("changed ")
+    version = channel(desk, "findings").locator("[data-name=version]").inner_text()
+
+    # The fan-out: three tasks to run, none saved; after the step three have written.
+    desk.tab("Tasks")
+    cards = desk.page.locator(".st-key-tasks article.card")
+    expect(cards.filter(has_text="research")).to_have_count(3)
+    expect(cards.first).to_have_attribute("data-status", "to run")
+    desk.step()
+    desk.mark("research", "done")
+    desk.mark("check", "next")
+    desk.tab("Channels")
+    expect(channel(desk, "findings").locator("[data-name=version]")).not_to_have_text(version)
+    expect(channel(desk, "findings")).to_contain_text("check")
+
+    # The question: the step before it ends, then review asks.
+    desk.step()
+    desk.mark("check", "done")
+    desk.press("Step")
+    desk.mark("review", "waiting")
+    expect(desk.page.locator(".st-key-standing")).to_contain_text("waiting")
+
+    # Revise: a second round; approve: the report.
+    answer(desk, "revise")
+    desk.mark("review", "waiting")
+    expect(desk.page.locator(".st-key-do_answer button:enabled")).to_be_visible()
+    desk.counts(9)
+    answer(desk, "approve")
+    desk.mark("report", "done")
+    expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
+    desk.tab("State")
+    expect(desk.page.locator('.st-key-state .top[data-key="report"]')).to_contain_text("harbour log")
+    first = rows_of(database, "story")
+    finished = desk.count()
+
+    # Back to the first fan-out. As the worker: straight to the check, the workers do not run again.
+    fan_out = pick(desk, "plan", nth=1)
+    desk.mark("research", "next")
+    edit_findings(desk, "research")
+    desk.mark("check", "next")
+    desk.step()
+    desk.mark("check", "done")
+    desk.press("Step")
+    desk.mark("review", "waiting")
+    answer(desk, "approve")
+    desk.mark("report", "done")
+    desk.tab("State")
+    expect(desk.page.locator('.st-key-state .top[data-key="report"]')).to_contain_text("14 days")
+    expect(desk.page.locator('.st-key-state .top[data-key="report"]')).not_to_contain_text("harbour log")
+    second = desk.count()
+    assert second == finished + 4
+
+    # Once more as the planner: the workers run again.
+    desk.page.goto(f"{desk.url}/?thread=story&checkpoint={fan_out}", wait_until="domcontentloaded")
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-selected", fan_out)
+    edit_findings(desk, "plan")
+    desk.mark("research", "next")
+    desk.step()
+    desk.mark("research", "done")
+    desk.step()
+    desk.mark("check", "done")
+    expect(desk.page.locator(".timeline .row .branch")).to_have_count(3)
+
+    # The first branch is in the database as it was, byte for byte.
+    now = rows_of(database, "story")
+    for table, rows in first.items():
+        assert rows <= now[table], f"{table} lost or changed rows of the first branch"
+    assert sum(map(len, now.values())) > sum(map(len, first.values()))
