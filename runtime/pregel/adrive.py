@@ -128,6 +128,11 @@ class Asyncio:
             (self.chunks if type(item) is tuple else results).append(item)
         return results
 
+    def leftover(self) -> deque[Event]:
+        """All chunks that are left, those included that came after the last result."""
+        self.chunks.extend(item for item in self.inbox if type(item) is tuple)
+        return self.chunks
+
     async def _in_place(self, context: TaskContext) -> fx.Result:
         """Await a lone task in a context of its own, so that its variables stay its own."""
         return await self.loop.create_task(acall(context, self.run.executor), context=copy_context())
@@ -274,7 +279,7 @@ async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
                     await driver.cancel_all()
                 send, answer = program.throw, error
         if closing is None:
-            for chunk in drain(driver.chunks):
+            for chunk in drain(driver.leftover()):
                 yield chunk
     finally:
         await driver.close()

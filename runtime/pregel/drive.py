@@ -154,6 +154,11 @@ class Blocking:
         self._take(self._next())
         return self._arrived()
 
+    def leftover(self) -> deque[Event]:
+        """All chunks that are left, those included that came after the last result."""
+        self.results = self._arrived()
+        return self.chunks
+
     def _settle(self, effect: fx.Settle) -> Any:
         return copy_context().run(perform, effect.context, settle(effect.context, effect.value))
 
@@ -293,7 +298,7 @@ def drive(run: Run, program: Any) -> Iterator[Event]:
             except BaseException as error:  # the loop, not the driver, decides what failure means
                 send, answer = program.throw, error
         if closing is None:
-            yield from drain(driver.chunks)
+            yield from drain(driver.leftover())
     finally:
         driver.close()
     if closing is not None:
