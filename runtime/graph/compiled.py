@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runtime.graph.state import StateGraph
 
 
-class CompiledStateGraph(Pregel, Generic[StateT, ContextT, InputT, OutputT]):
+class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT], Generic[StateT, ContextT, InputT, OutputT]):
     """A runnable graph over a state.
 
     Attributes:

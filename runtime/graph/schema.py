@@ -15,7 +15,7 @@ import inspect
 import typing
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NotRequired, Required, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NotRequired, Required, get_args, get_origin
 
 from pydantic import BaseModel
 from typing_extensions import ReadOnly
@@ -125,7 +125,9 @@ def read_schema(schema: Any) -> dict[str, Field]:
 def schema_class(schema: Any) -> Any:
     """The class behind a schema: of `State[int]` that is `State`."""
     origin = get_origin(schema)
-    return origin if isinstance(origin, type) and hasattr(origin, "__annotations__") else schema
+    if origin is Annotated or not isinstance(origin, type) or not hasattr(origin, "__annotations__"):
+        return schema
+    return origin
 
 
 def warn_of_no_schema(schema: Any) -> None:

@@ -23,6 +23,7 @@ from runtime.graph.nodes import handler_spec, node_name, node_spec
 from runtime.graph.older import refuse_rest, renamed
 from runtime.graph.schema import channel_for as _get_channel  # where LangGraph's own tests look for it
 from runtime.graph.spec import BranchSpec, GraphSpec, NodeSpec, RetryPolicies
+from runtime.graph.stored import allow_stored
 from runtime.graph.validate import name_complaint, validate
 from runtime.types import All, CachePolicy, Checkpointer, TimeoutPolicy, TracePolicy, ensure_valid_checkpointer
 from runtime.typing import ContextT, InputT, OutputT, StateT
@@ -379,7 +380,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         return CompiledStateGraph.of(
             self,
             compile_spec(self.spec, name or "LangGraph"),
-            checkpointer=checkpointer,
+            checkpointer=allow_stored(self.spec, checkpointer),
             cache=cache,
             store=store,
             interrupt_before_nodes=before,
