@@ -7,9 +7,10 @@ programs by way of a driver. The blocking and the awaiting methods differ in the
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from typing_extensions import TypeVar
 
 from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS
 from runtime.pregel import runs
@@ -19,8 +20,14 @@ from runtime.pregel.model import PregelNode, Topology
 from runtime.pregel.parse import merge
 from runtime.types import All, Durability, StateSnapshot, StateUpdate, StreamMode, ensure_valid_checkpointer
 
+# Any by default, so that a Pregel made of channels and nodes needs no types.
+StateT = TypeVar("StateT", default=Any)
+ContextT = TypeVar("ContextT", default=Any)
+InputT = TypeVar("InputT", default=Any)
+OutputT = TypeVar("OutputT", default=Any)
 
-class Pregel(Described, Debugging, Runnable[Any, Any]):
+
+class Pregel(Described, Debugging, Runnable[Any, Any], Generic[StateT, ContextT, InputT, OutputT]):
     """Nodes and channels, run in supersteps.
 
     Args:
@@ -288,9 +295,7 @@ class Pregel(Described, Debugging, Runnable[Any, Any]):
         """As `update_state`, awaiting."""
         return await self.abulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
 
-    def bulk_update_state(
-        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
-    ) -> RunnableConfig:
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Several edits in a row, one checkpoint for each superstep of them."""
         return runs.edit(self, config, supersteps)
 

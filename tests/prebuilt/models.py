@@ -26,10 +26,10 @@ class Scripted(BaseChatModel):
         turn = self.turns[min(self.said, len(self.turns) - 1)]
         self.said += 1
         if isinstance(turn, str):
-            message = AIMessage(turn, id=f"ai-{self.said}")
+            message = AIMessage(turn)
         else:
             calls = [{**call, "id": f"{call['id']}-{self.said}"} for call in turn]
-            message = AIMessage("", id=f"ai-{self.said}", tool_calls=calls)
+            message = AIMessage("", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def bind_tools(self, tools, **kwargs):
