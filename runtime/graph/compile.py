@@ -155,6 +155,7 @@ class _Compiler:
             reads=self.schemas.reads(schema),
             mapper=self._mapper(schema),
             route=router(source, branch, self.targets),
+            passes_on=branch.input_schema is None and self._mapper(schema) is None,
         )
 
 

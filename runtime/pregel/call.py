@@ -157,6 +157,8 @@ def settle(context: TaskContext, value: Any) -> Operations:
     writes = [*context.pushed, *(node.outputs(value) if node.outputs is not None else [])]
     for branch in node.branches:
         seen = context.view(branch.reads, writes)
+        if branch.passes_on and isinstance(value, dict) and isinstance(seen, dict):
+            seen = {**value, **seen}
         if branch.mapper is not None:
             seen = branch.mapper(seen)
         answer = yield Invoke(branch.router, seen)

@@ -28,8 +28,9 @@ Outputs = Callable[[Any], list[Write]]
 class Branch:
     """A conditional edge: asks `router` where to go, on the node's view of the state.
 
-    `reads` and `mapper` say what the router sees (the state plus its own node's writes);
-    `route` turns its answer into writes.
+    `reads` and `mapper` say what the router sees (the state plus its own node's writes); with
+    `passes_on` also what its node returned under keys that the state does not have. `route` turns
+    its answer into writes.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Branch:
     reads: str | tuple[str, ...]
     mapper: Callable[[Any], Any] | None
     route: Callable[[Any], list[Write]]
+    passes_on: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
