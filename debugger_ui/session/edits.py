@@ -82,7 +82,7 @@ class Edits:
         # What is appended is new, except that it takes its class from what it is appended to.
         model = None if old is MISSING or append else old
         value = self._typed(restore(plain, model, (edit.key,)), old, spec, append=append)
-        self._check(edit.key, value, old, spec, append=append)
+        value = self._check(edit.key, value, old, spec, append=append)
         return Change(edit.key, value, append)
 
     def _typed(self, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> Any:
@@ -96,18 +96,19 @@ class Edits:
             return grown[len(old) :]
         return value
 
-    def _check(self, key: str, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> None:
-        """Refuse a shape that no later step could use, as far as the declared type tells."""
+    def _check(self, key: str, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> Any:
+        """Return the value as its declared container; refuse a shape that no later step could use."""
         declared = spec.annotation if spec else MISSING
         base = getattr(declared, "__origin__", declared)
-        wanted = base if base in (list, dict, str, int, bool, tuple, set) else None
-        if wanted is None or isinstance(value, wanted) or (append and kind_of(value) == "message"):
-            return
-        if value is None and old is None:
-            return
+        wanted = base if base in (list, dict, str, int, bool, tuple, set, frozenset) else None
+        if wanted is None or isinstance(value, wanted) or type(value) is type(old):
+            return value
+        if append and kind_of(value) == "message":
+            return value
+        if wanted in (tuple, set, frozenset) and isinstance(value, list):
+            return wanted(value)
         raise refuse(
-            f"{key!r} holds {'a ' + wanted.__name__}, and this is {'a ' + type(value).__name__}."
-            f" Write {_example(wanted)}.",
+            f"{key!r} holds a {wanted.__name__}, and this is {_a(value)}. Write {_example(wanted)}.",
             field=key,
         )
 
@@ -190,6 +191,10 @@ def _plain_of(value: Any) -> Any:
     from debugger_ui.session.codec import to_plain
 
     return to_plain(value)
+
+
+def _a(value: Any) -> str:
+    return "null" if value is None else f"a {type(value).__name__}"
 
 
 def _example(wanted: type) -> str:

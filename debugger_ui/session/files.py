@@ -83,7 +83,7 @@ def _header(path: Path, size: int, may_be_new: bool) -> None:
     except OSError as error:
         raise _bad(f"{path} cannot be read: {error.strerror or error}.") from None
     if start != MAGIC:
-        raise _bad(f"{path} is not a SQLite database (its first bytes are {start!r}). It was left as it is.")
+        raise _bad(f"{path} is not a SQLite database. It was left as it is.")
 
 
 def _bad(message: str) -> SessionError:

@@ -124,10 +124,10 @@ def _clash(folder: Path) -> str:
     said = []
     for name, ours in OURS.items():
         own = Path(os.path.realpath(ours.__file__ or ""))
-        for place in (folder / f"{name}.py", folder / name / "__init__.py", folder / name):
+        for place in (folder / f"{name}.py", folder / name / "__init__.py"):
             if place.exists() and Path(os.path.realpath(place)) not in (own, own.parent):
                 said.append(
-                    f" Your folder has its own {place.name if place.suffix else name!r} at top level, but the"
+                    f" Your folder has its own {name!r} at top level, but the"
                     f" debugger's package {name!r} takes its place here; rename yours, or put it inside a package."
                 )
                 break

@@ -8,12 +8,14 @@ from types import SimpleNamespace
 from typing import Annotated
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from typing_extensions import TypedDict
 
 from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.workspace import Workspace
+from runtime.checkpoint.sqlite import SqliteSaver
 
 WAIT = 20
 """Seconds that a job gets; they end in milliseconds."""
@@ -32,7 +34,7 @@ def kit(request):
         Send=types.Send,
         Command=types.Command,
         interrupt=types.interrupt,
-        saver=import_module("langgraph.checkpoint.memory").InMemorySaver,
+        saver=(lambda: SqliteSaver.from_conn_string(":memory:")) if root == "runtime" else InMemorySaver,
     )
 
 
