@@ -4,6 +4,7 @@ The function may ask, by parameter name, for what a run hands to its nodes: `con
 `store`, `writer`, `previous`; and for a `NodeError`, by annotation. Outside a run these are empty.
 """
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
@@ -83,8 +84,8 @@ class RunnableCallable(Runnable[Any, Any]):
         config = self._config(config)
         if self.trace:
             return await self._acall_with_config(self._arun, input, config, **kwargs)  # type: ignore[arg-type]
-        with set_config_context(config):
-            return await self._arun(input, config, **kwargs)
+        with set_config_context(config) as context:
+            return await asyncio.create_task(self._arun(input, config, **kwargs), context=context)
 
     def _config(self, config: RunnableConfig | None) -> RunnableConfig:
         config = ensure_config(config)

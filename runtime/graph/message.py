@@ -197,7 +197,8 @@ def push_message(
     pushed = convert_to_messages([message])[0]
     if pushed.id is None:
         raise ValueError("Message ID is required: give the message an id before it is pushed")
-    context.emit("messages", (pushed, context.config["metadata"]))
+    if context.run.messages is not None:
+        context.run.messages.push(context, pushed)
     if state_key:
         context.write(state_key, pushed)
     return cast(AnyMessage, pushed)

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, Self, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.cache.base import BaseCache
 from langgraph.store.base import BaseStore
 
@@ -29,7 +30,7 @@ from runtime.types import All, CachePolicy, Checkpointer, TimeoutPolicy, TracePo
 from runtime.typing import ContextT, InputT, OutputT, StateT
 from runtime.warnings import DeprecatedSince05, DeprecatedSince10
 
-__all__ = ("CompiledStateGraph", "StateGraph", "_get_channel")
+__all__ = ("CompiledStateGraph", "RunnableConfig", "StateGraph", "_get_channel")
 
 logger = logging.getLogger(__name__)
 

@@ -102,6 +102,12 @@ class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler):
         """Forget a model that failed."""
         self._calls.pop(run_id, None)
 
+    def push(self, context: TaskContext, message: BaseMessage) -> None:
+        """Report a message that a running task hands over, though it may have been reported before."""
+        run = context.run
+        if self._subgraphs or run.ns_path == self._run.ns_path:
+            self._send(run.ns_path, message, context.config["metadata"], once=False)
+
     def before(self, context: TaskContext) -> None:
         """Note the messages that a task is given: they are nothing new."""
         for message in messages_in(context.input()):
