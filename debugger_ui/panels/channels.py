@@ -5,7 +5,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.panels.tab import Tab
-from debugger_ui.session.views import ChannelView, CheckpointView, SeenBy
+from debugger_ui.session.views import ChannelView, CheckpointView
 
 COLUMNS = (
     sheet.column("name", "Channel"),
@@ -17,7 +17,7 @@ COLUMNS = (
 
 def channels(here: Tab, view: CheckpointView) -> None:
     """Draw the channels at the checkpoint."""
-    everything = st.toggle("Also triggers and barriers", key="all_channels", bind="query-params")
+    everything = st.toggle("Triggers and barriers too", value=True, key="all_channels")
     found = here.see(here.session.channels, view.id, all_channels=everything)
     if found is None:
         return
@@ -36,7 +36,7 @@ def table(found: tuple[ChannelView, ...]) -> sheet.Block:
             {
                 "name": name(channel),
                 "version": version(channel),
-                "seen": seen(channel.seen_by),
+                "seen": seen(channel),
                 "bytes": "" if channel.bytes is None else f"{channel.bytes:,}",
             }
             for channel in found
@@ -61,16 +61,18 @@ def number(version_text: str) -> str:
     return whole.lstrip("0") or whole[:1]
 
 
-def seen(nodes: tuple[SeenBy, ...]) -> list[sheet.Item]:
+def seen(channel: ChannelView) -> list[sheet.Item]:
     """Return who saw which version; those that the channel wakes by moving on are marked."""
     items: list[sheet.Item] = []
-    for one in nodes:
+    for one in channel.seen_by:
         word = f"{one.node} {number(one.version)}" if one.version else f"{one.node} never"
         if one.trigger and one.fresh:
             items.append(sheet.chip(word, "next", "next", title="has moved on since: wakes this node"))
         else:
             items.append(sheet.chip(word, title=f"saw version {one.version}" if one.version else "never ran"))
-    return items or [sheet.word("nobody", "muted")]
+    if not items:
+        items.append(sheet.word("wakes no node" if channel.state_key else "nobody yet", "muted"))
+    return items
 
 
 def name(channel: ChannelView) -> list[sheet.Item]:

@@ -60,6 +60,7 @@ class Server:
         deadline = time.monotonic() + START_TIMEOUT
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
+                self.output.close()
                 raise RuntimeError(f"the server ended with {self.process.returncode}:\n{self.log.read_text()}")
             printed = re.search(r"URL: (http://127\.0\.0\.1:\d+)", self.log.read_text())
             if printed and self.healthy(printed[1]):

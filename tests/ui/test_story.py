@@ -15,7 +15,7 @@ def start(desk, thread):
     box = desk.page.locator(".st-key-new_run_thread input")
     box.fill(thread)
     desk.button("start").click()
-    desk.counts(1)
+    desk.counts(2)
     desk.settle()
 
 
@@ -67,6 +67,10 @@ def pick(desk, title, nth=0):
     return checkpoint
 
 
+def report(desk):
+    return desk.page.locator('.st-key-state .top[data-key="report"]')
+
+
 def channel(desk, name):
     return desk.page.locator(f'.st-key-channels tr[data-key="{name}"]')
 
@@ -76,53 +80,71 @@ def test_run_step_answer_edit_in_the_past(serve, desk_at, tmp_path):
     desk = desk_at(serve("demo", "--db", database))
     desk.open()
     start(desk, "story")
+    step_to_the_question(desk)
+    revise_then_approve(desk)
+    first, finished = rows_of(database, "story"), desk.count()
 
-    # Superstep by superstep to the fan-out: marks, versions.
-    desk.step()
+    fan_out = pick(desk, "plan", nth=1)
+    desk.mark("research", "next")
+    edit_as_the_worker(desk, finished)
+    desk.page.goto(f"{desk.url}/?thread=story&checkpoint={fan_out}", wait_until="domcontentloaded")
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-selected", fan_out)
+    edit_as_the_planner(desk)
+
+    # All branches are there, and the first is in the database as it was, byte for byte.
+    expect(desk.page.locator(".timeline .row .branch")).to_have_count(3)
+    now = rows_of(database, "story")
+    for table, rows in first.items():
+        assert rows <= now[table], f"{table} lost or changed rows of the first branch"
+    assert sum(map(len, now.values())) > sum(map(len, first.values()))
+
+
+def step_to_the_question(desk):
+    """Superstep by superstep: marks in the graph, versions, tasks and what they wrote."""
     desk.mark("plan", "next")
     desk.step()
     desk.mark("plan", "done")
     desk.mark("research", "next")
     expect(desk.node("research")).to_contain_text("3")
     desk.tab("Channels")
-    expect(channel(desk, "findings")).to_have_class("changed ")
+    expect(channel(desk, "findings")).to_have_class("changed")
     version = channel(desk, "findings").locator("[data-name=version]").inner_text()
 
-    # The fan-out: three tasks to run, none saved; after the step three have written.
     desk.tab("Tasks")
     cards = desk.page.locator(".st-key-tasks article.card")
-    expect(cards.filter(has_text="research")).to_have_count(3)
-    expect(cards.first).to_have_attribute("data-status", "to run")
+    due = cards.and_(desk.page.locator("[data-status='to run']"))
+    expect(due).to_have_count(3)
     desk.step()
     desk.mark("research", "done")
     desk.mark("check", "next")
+    expect(due).to_have_count(1)
+    desk.page.locator(".st-key-tasks summary", has_text="Made this checkpoint").click()
+    expect(cards.and_(desk.page.locator("[data-status=saved]"))).to_have_count(3)
     desk.tab("Channels")
     expect(channel(desk, "findings").locator("[data-name=version]")).not_to_have_text(version)
-    expect(channel(desk, "findings")).to_contain_text("check")
+    expect(channel(desk, "branch:to:check")).to_contain_text("check")
 
-    # The question: the step before it ends, then review asks.
     desk.step()
     desk.mark("check", "done")
     desk.press("Step")
     desk.mark("review", "waiting")
     expect(desk.page.locator(".st-key-standing")).to_contain_text("waiting")
 
-    # Revise: a second round; approve: the report.
+
+def revise_then_approve(desk):
+    """Send the first round back, then approve the second: the report is written."""
     answer(desk, "revise")
-    desk.mark("review", "waiting")
-    expect(desk.page.locator(".st-key-do_answer button:enabled")).to_be_visible()
     desk.counts(9)
+    desk.mark("review", "waiting")
     answer(desk, "approve")
     desk.mark("report", "done")
     expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
     desk.tab("State")
-    expect(desk.page.locator('.st-key-state .top[data-key="report"]')).to_contain_text("harbour log")
-    first = rows_of(database, "story")
-    finished = desk.count()
+    expect(report(desk)).to_contain_text("harbour log")
 
-    # Back to the first fan-out. As the worker: straight to the check, the workers do not run again.
-    fan_out = pick(desk, "plan", nth=1)
-    desk.mark("research", "next")
+
+def edit_as_the_worker(desk, finished):
+    """The edit stands for all workers: on to the check and the review, no worker runs again."""
     edit_findings(desk, "research")
     desk.mark("check", "next")
     desk.step()
@@ -132,24 +154,20 @@ def test_run_step_answer_edit_in_the_past(serve, desk_at, tmp_path):
     answer(desk, "approve")
     desk.mark("report", "done")
     desk.tab("State")
-    expect(desk.page.locator('.st-key-state .top[data-key="report"]')).to_contain_text("14 days")
-    expect(desk.page.locator('.st-key-state .top[data-key="report"]')).not_to_contain_text("harbour log")
-    second = desk.count()
-    assert second == finished + 4
+    expect(report(desk)).to_contain_text("14 days")
+    expect(report(desk)).not_to_contain_text("harbour log")
+    desk.counts(finished + 4)  # the edit, the check, the review and the report
 
-    # Once more as the planner: the workers run again.
-    desk.page.goto(f"{desk.url}/?thread=story&checkpoint={fan_out}", wait_until="domcontentloaded")
-    expect(desk.page.locator(".timeline")).to_have_attribute("data-selected", fan_out)
+
+def edit_as_the_planner(desk):
+    """The edit stands for the plan: the workers run again."""
     edit_findings(desk, "plan")
     desk.mark("research", "next")
     desk.step()
     desk.mark("research", "done")
     desk.step()
     desk.mark("check", "done")
-    expect(desk.page.locator(".timeline .row .branch")).to_have_count(3)
-
-    # The first branch is in the database as it was, byte for byte.
-    now = rows_of(database, "story")
-    for table, rows in first.items():
-        assert rows <= now[table], f"{table} lost or changed rows of the first branch"
-    assert sum(map(len, now.values())) > sum(map(len, first.values()))
+    desk.press("Step")
+    desk.mark("review", "waiting")
+    answer(desk, "approve")
+    desk.mark("report", "done")
