@@ -105,8 +105,11 @@ class _Compiler:
 
     def _node(self, node: NodeSpec) -> PregelNode:
         keys = self.schemas.keys(node.input_schema)
-        inner = is_graph(node.runnable.target)
-        returned = self._returned(node.name, tuple(self.schemas.channels), warns=not inner, inner=inner)
+        inside = graphs_in(node.runnable.target)
+        # What comes from a graph inside has that graph's keys, which need not be ours.
+        returned = self._returned(
+            node.name, tuple(self.schemas.channels), warns=not inside, inner=is_graph(node.runnable.target)
+        )
         joins = (join_channel(starts, end) for starts, end in self.spec.joins if end == node.name)
         return PregelNode(
             triggers=(branch_channel(node.name), *joins),
@@ -119,7 +122,7 @@ class _Compiler:
             retry_policy=_policies(node.retry_policy),
             cache_policy=node.cache_policy,
             timeout=node.timeout,
-            subgraphs=graphs_in(node.runnable.target),
+            subgraphs=inside,
             error_handler=node.error_handler,
             handles_errors=node.handles_errors,
         )

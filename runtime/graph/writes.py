@@ -133,16 +133,20 @@ class Returned:
     def _command(self, command: Command[Any]) -> list[Write]:
         if command.graph == Command.PARENT:
             raise ParentCommand(command)
-        writes = self._known(self._update(command))
+        writes = self._update(command)
         for target in _listed(command.goto):
             writes.extend(self._goto(target))
         return writes
 
-    def _update(self, command: Command[Any]) -> list[tuple[str, Any]]:
-        pairs = update_pairs(command.update)
-        if pairs and pairs[0][0] == ROOT and ROOT not in self.keys and not isinstance(command.update, dict):
-            raise self._refusal(command.update, "in Command(update=...)")
-        return pairs
+    def _update(self, command: Command[Any]) -> list[Write]:
+        update = command.update
+        if update is None:
+            return []
+        if isinstance(update, dict):
+            return self._known(update.items())
+        if is_pairs(update):
+            return self._known(update)
+        return self._object(update, "in Command(update=...)")
 
     def _goto(self, target: Any) -> list[Write]:
         write = self._targets.write(target, f"node {self._node!r} goes to")
@@ -159,9 +163,9 @@ class Returned:
                 raise self._refusal(values)
         return writes
 
-    def _object(self, value: Any) -> list[Write]:
+    def _object(self, value: Any, where: str = "") -> list[Write]:
         if not annotated_keys(type(value)):
-            raise self._refusal(value)
+            raise self._refusal(value, where)
         return object_pairs(value, self._ordered)
 
     def _refusal(self, value: Any, where: str = "") -> InvalidUpdateError:
@@ -197,12 +201,12 @@ class ReturnedRoot(Returned):
             return [write for item in value for write in self.read(item)]
         return [(ROOT, value)]
 
-    def _update(self, command: Command[Any]) -> list[tuple[str, Any]]:
+    def _update(self, command: Command[Any]) -> list[Write]:
         update = command.update
         if update is None:
             return []
-        if (isinstance(update, dict) and ROOT in update) or (is_pairs(update) and update):
-            return update_pairs(update)
+        if (isinstance(update, dict) and ROOT in update) or (update and is_pairs(update)):
+            return self._known(update_pairs(update))
         return [(ROOT, update)]
 
 
