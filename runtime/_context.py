@@ -93,7 +93,7 @@ class TaskContext:
         self.deadline: Deadline | None = None
         self.lock = threading.Lock()
         self.answers: list[Any] = []
-        self.questions: list[str] = []
+        self.questions: list[tuple[str, str]] = []
         self.spawned: list[Any] = []
         self.begin_attempt()
         if frame.pending:
@@ -120,7 +120,7 @@ class TaskContext:
             if task_id == mine and channel == RESUME:
                 self.answers = list(value) if isinstance(value, list) else [value]
             elif task_id == asked:
-                self.questions = list(value)
+                self.questions = [(id, digest) for id, digest in value]
 
     # --- interrupts -----------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class TaskContext:
             self._answered(index)
             return answer
         self.paused = GraphInterrupt((question.interrupt(),))
-        self.questions = [*self.questions[:index], question.digest()]
+        self.questions = [*self.questions[:index], (question.id, question.digest())]
         raise self.paused
 
     def _answered(self, index: int) -> None:

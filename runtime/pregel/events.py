@@ -35,6 +35,7 @@ def _debug(run: Run, mode: str, step: int, kind: str, payload: Any) -> None:
 
 def values(run: Run, frame: Frame, extra: Mapping[str, Any] | None = None) -> None:
     """The state, as the graph's output channels show it."""
+    run.shown = True
     if "values" not in run.modes:
         return
     found = frame.values(run.output_channels)
@@ -151,6 +152,14 @@ def as_record(interrupt: Any) -> dict[str, Any]:
     if schema is not None:
         record["response_schema"] = schema
     return record
+
+
+def result_of(writes: Sequence[Write], select: str | tuple[str, ...]) -> Any:
+    """What a finished task gave: its return value, or what it put on the channels of the state."""
+    for channel, value in writes:
+        if channel == RETURN or channel == select:
+            return value
+    return None if isinstance(select, str) else written(writes, select)
 
 
 def written(writes: Sequence[Write], select: str | Sequence[str]) -> dict[str, Any]:

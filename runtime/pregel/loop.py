@@ -35,7 +35,6 @@ def supersteps(run: Run) -> Loop:
         GraphInterrupt: a run inside another one has paused; it is the outer one's to tell.
     """
     frame = shown = yield from begin(run)
-    base, base_versions = frame.config, dict(frame.versions) if run.durability == "exit" else {}
     try:
         while True:
             tasks = plan(frame, run.ns)
@@ -63,7 +62,7 @@ def supersteps(run: Run) -> Loop:
                 break
     finally:
         if run.saver is not None and run.durability == "exit":
-            yield from save_at_exit(run, frame, base, base_versions)
+            yield from save_at_exit(run, frame)
     yield Flush()
     finish(run, shown)
 
@@ -157,14 +156,15 @@ def _with_finished(run: Run, frame: Frame, tasks: Sequence[Task]) -> Frame:
     return shown
 
 
-def save_at_exit(run: Run, frame: Frame, base: Any, base_versions: dict[str, Any]) -> Loop:
+def save_at_exit(run: Run, frame: Frame) -> Loop:
     """Durability "exit": one checkpoint for the whole run, with what its last superstep has finished."""
     nested = not run.root
     if nested and run.status == "done" and _ends_with_task(run.ns):
         return
     if not frame.checkpoint_id or frame.config is None:
         return
-    changed = {k: v for k, v in frame.versions.items() if base_versions.get(k) != v}
+    base, known = run.base
+    changed = {k: v for k, v in frame.versions.items() if known.get(k) != v}
     before = base if base is not None else run.at(None)
     if base is None or base["configurable"].get("checkpoint_id") != frame.checkpoint_id:
         metadata = dict(frame.metadata)
@@ -195,9 +195,12 @@ def finish(run: Run, frame: Frame) -> None:
         if not run.root:
             raise GraphInterrupt(())
         events.static_pause(run)
+    if run.status == "paused" and run.root and not run.interrupts:
+        events.static_pause(run)
     if run.status == "paused" and not run.root:
         raise GraphInterrupt(tuple(run.interrupts))
-    run.output = frame.values(run.output_channels)
+    if run.shown:
+        run.output = frame.values(run.output_channels)
 
 
 __all__ = ("is_stopped", "supersteps")

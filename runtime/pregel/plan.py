@@ -38,7 +38,7 @@ def _sends(frame: Frame, ns: str) -> Iterator[Task]:
         yield Task(
             node,
             send.node,
-            (PUSH, index),
+            (PUSH, index, False),
             PUSHED,
             ns=ns,
             checkpoint_id=frame.checkpoint_id,

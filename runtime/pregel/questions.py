@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import PendingWrite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import TypeAdapter
 from xxhash import xxh3_128_hexdigest
 
@@ -26,8 +27,11 @@ from runtime.types import Interrupt, interrupt_id
 if TYPE_CHECKING:
     from runtime._context import TaskContext
 
+# A saver's own serializer may encrypt, and then give other bytes for the same value each time.
+_plain = JsonPlusSerializer()
+
 ASKED = "__asked__"
-"""Channel of the record of what a task has asked, one digest a question."""
+"""Channel of the record of what a task has asked: for each question its id, and a digest of its content."""
 
 CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, "__scheduled__"})
 """Writes that say something about a task without being its result."""
@@ -60,15 +64,15 @@ class Question:
 
     def digest(self) -> str:
         """Stands for the question's content, by value and not by identity."""
-        saver = self.context.run.saver
-        if saver is None:
-            return xxh3_128_hexdigest(repr(self.value).encode())
-        kind, data = saver.serde.dumps_typed(self.value)
+        try:
+            kind, data = _plain.dumps_typed(self.value)
+        except Exception:  # what cannot be serialised cannot be saved either, and the saver will say so
+            return xxh3_128_hexdigest(type(self.value).__qualname__.encode())
         return xxh3_128_hexdigest(kind.encode() + data)
 
-    def check(self, recorded: Sequence[str]) -> None:
+    def check(self, recorded: Sequence[tuple[str, str]]) -> None:
         """Refuse an answer that was given to another question than this one."""
-        if self.index < len(recorded) and recorded[self.index] != self.digest():
+        if self.index < len(recorded) and recorded[self.index][1] != self.digest():
             raise MisalignedResumeError(self.context.task.name, self.index, self._answered(), self.value)
 
     def _answered(self) -> Any:

@@ -88,8 +88,8 @@ def commit(
     if run.saves:
         yield _put(run, frame, before, changed, unsaved)
         frame.parent_config = came_from
-    elif frame.parent_config is None:
-        frame.parent_config = came_from
+    else:
+        frame.parent_config = run.base.config
     frame.config = run.at(frame.checkpoint_id)
     frame.step += 1
 

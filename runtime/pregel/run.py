@@ -52,6 +52,13 @@ class Origin(NamedTuple):
     checkpoint_id: str | None
 
 
+class Base(NamedTuple):
+    """The saved checkpoint that a run began on, and its versions: what durability "exit" builds on."""
+
+    config: RunnableConfig | None
+    versions: Mapping[str, Any]
+
+
 class Run:
     """A run of one graph. Fields are set once, before the first superstep, unless said otherwise.
 
@@ -65,6 +72,9 @@ class Run:
         answers: Answers by interrupt id, shared by all runs inside one another.
         replaying: While true, saved results are not reused (changes after the first superstep).
         resuming: For runs inside this one: whether to go on where they stopped (changes likewise).
+        base: Where the run began.
+        shown: Whether the run has anything to give back: its output channels were written, or it went on
+            from a state that had them.
         bound: When replaying: runs inside see only checkpoints older than this one.
         origin: For a run inside a replayed task: the checkpoint, in the namespace of the task's former
             self, that it goes on from.
@@ -74,6 +84,7 @@ class Run:
 
     __slots__ = (
         "answers",
+        "base",
         "bound",
         "cache",
         "cache_policy",
@@ -119,6 +130,7 @@ class Run:
         "saves",
         "saves_at_once",
         "server_info",
+        "shown",
         "spent",
         "status",
         "step_timeout",
@@ -194,6 +206,7 @@ class Run:
         self.replaying = False
         self.resuming = False
         self.bound: str | None = None
+        self.base: Base = Base(None, {})
         self.origin: Origin | None = None
         self.origins: dict[str, str] = {}
         self.targets: dict[str, str] = {}
@@ -202,6 +215,7 @@ class Run:
         self.stop = 0
         self.status = "running"
         self.output: Any = None
+        self.shown = False
         self.interrupts: list[Any] = []
         self.exit_writes: list[Any] = []
         self.spent: dict[str, float] = {}

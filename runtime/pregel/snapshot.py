@@ -23,7 +23,7 @@ from runtime._constants import (
 )
 from runtime.errors import CheckpointNotFoundError
 from runtime.pregel.effects import Effect, Load
-from runtime.pregel.events import written
+from runtime.pregel.events import result_of
 from runtime.pregel.frame import Frame
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import read_record
@@ -55,7 +55,7 @@ def task_views(
             finished = record.finished
             error = None if finished else record.error
             interrupts = record.open(task.checkpoint_ns) if live else record.interrupts
-            result = written(record.writes, run.topology.stream_channels) if finished else None
+            result = result_of(record.writes, run.topology.stream_channels) if finished else None
         state = (states or {}).get(task.id)
         views.append(PregelTask(task.id, task.name, task.path, error, interrupts, state, result))
     return views
@@ -166,8 +166,8 @@ def _inner_states(
 def with_map(config: RunnableConfig, metadata: Mapping[str, Any] | None) -> RunnableConfig:
     """A checkpoint's config, with the checkpoints of the runs around it."""
     parents = (metadata or {}).get("parents")
-    if not parents:
-        return config
     conf = config[CONF]
+    if not parents:
+        return {CONF: conf}
     mine = {conf.get(CONFIG_KEY_CHECKPOINT_NS, ""): conf.get(CONFIG_KEY_CHECKPOINT_ID)}
-    return {**config, CONF: {**conf, CONFIG_KEY_CHECKPOINT_MAP: {**parents, **mine}}}
+    return {CONF: {**conf, CONFIG_KEY_CHECKPOINT_MAP: {**parents, **mine}}}

@@ -22,9 +22,9 @@ from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
 from runtime.pregel.frame import Frame
 from runtime.pregel.model import PregelNode, Write
 from runtime.pregel.plan import plan
-from runtime.pregel.questions import TaskRecord, match_answers, read_record
+from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
-from runtime.pregel.run import Origin, Run
+from runtime.pregel.run import Base, Origin, Run
 from runtime.pregel.task import Task, path_text
 from runtime.pregel.update import update
 from runtime.types import Command, Send, interrupt_id
@@ -78,6 +78,7 @@ def _find(run: Run) -> Generator[Effect, Any, Beginning]:
     frame = Frame.load(run.topology, saved)
     if run.origin is not None:
         frame.config = None  # it continues in this run's own namespace, where nothing was saved yet
+    run.base = Base(frame.config, dict(frame.versions) if run.durability == "exit" else {})
     has_children = False
     if saved is not None and addressed and run.origin is None:
         has_children = yield HasChildren(saved)
@@ -269,6 +270,8 @@ def _issued(run: Run) -> Generator[Effect, Any, set[str]]:
         for _, channel, value in saved.pending_writes or ():
             if channel == INTERRUPT:
                 found.update(i.id for i in (value if isinstance(value, list | tuple) else (value,)))
+            elif channel == ASKED:
+                found.update(id for id, _ in value)
     return found
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runtime.pregel.model import PregelNode, Write
 
 Path = tuple[Any, ...]
-"""`(PULL, node)`, `(PUSH, index)`, or `(PUSH, parent path, index, True)` for a call inside a task."""
+"""`(PULL, node)`, `(PUSH, index, False)`, or `(PUSH, parent path, index, True)` for a call inside a task."""
 
 
 class Task:
@@ -118,7 +118,7 @@ class Task:
 
 
 def _identity(path: Path) -> tuple[str, ...]:
-    return tuple(path_text(part) if isinstance(part, tuple) else str(part) for part in path)
+    return tuple(path_text(part) if isinstance(part, tuple) else str(part) for part in path[:3])
 
 
 def uuid_shaped(*parts: str) -> str:
@@ -146,6 +146,8 @@ def fold_order(task: Task) -> tuple[Any, ...]:
 
 def _order(path: Path) -> tuple[Any, ...]:
     kind = path[0]
+    if not kind:
+        return (-1, "", 0)
     if kind == PULL:
         return (0, path[1], 0)
     if isinstance(path[1], tuple):
