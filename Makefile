@@ -34,7 +34,7 @@ $(VENV)/.made:
 	@touch $@
 
 # The dependencies follow pyproject.toml; the package itself follows its sources. It is installed as a copy, not
-# editable: Streamlit finds a distribution's packaged components only there.
+# editable, so that what runs is what anybody installs: a data file that is not packaged is missed at once.
 $(VENV)/.installed: $(VENV)/.made pyproject.toml $(SOURCES)
 	@if [ $(VENV)/.dependencies -nt pyproject.toml ]; then \
 		echo '$(BIN)/python -m pip install --no-deps --force-reinstall .'; \
