@@ -10,6 +10,7 @@ from debugger_ui.engines.graph import About, GraphEngine
 from debugger_ui.engines.reader import SaverReader
 from debugger_ui.engines.record import RecordEngine
 from debugger_ui.engines.runtime import RuntimeEngine
+from debugger_ui.engines.stored import StoredReader
 
 RUNTIMES = ("runtime", "langgraph")
 
@@ -34,7 +35,8 @@ def attach(graph: Any, saver: Any | None, about: About) -> Engine:
 
 def reader_for(saver: Any) -> SaverReader:
     """Return the reader that fits a saver."""
-    return SaverReader(saver)
+    looks = ("threads", "checkpoints", "outlines", "outline", "data_version")
+    return StoredReader(saver) if all(hasattr(saver, name) for name in looks) else SaverReader(saver)
 
 
 def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:

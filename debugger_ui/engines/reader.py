@@ -88,6 +88,10 @@ class SaverReader:
         tasks = dict.fromkeys(task for task, _ in row.written) if row else {}
         return dict.fromkeys(tasks, next(iter(due))) if len(due) == 1 else {}
 
+    def attempts(self, place: Place) -> Mapping[str, int]:
+        """Return how often each task of a checkpoint's superstep was executed, where the saver keeps that."""
+        return {}
+
     def walk(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Any]:
         """Yield the saver's tuples for the ids, one in memory at a time."""
         for id_ in ids:

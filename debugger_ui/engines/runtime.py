@@ -3,7 +3,7 @@
 Plan, update and preview are the runtime's own word here, by the very code that a run goes through.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -59,9 +59,10 @@ class RuntimeEngine(GraphEngine):
         ]
 
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
-        return tuple(self._planned(task, place) for task in self.graph.plan(config_of(place)).tasks)
+        attempts = self.reader.attempts(place)
+        return tuple(self._planned(task, place, attempts) for task in self.graph.plan(config_of(place)).tasks)
 
-    def _planned(self, task: Any, place: Place) -> Task:
+    def _planned(self, task: Any, place: Place, attempts: Mapping[str, int]) -> Task:
         node = self.graph.nodes.get(task.name)
         done = task.status in ("saved", "supplied")
         return Task(
@@ -77,7 +78,7 @@ class RuntimeEngine(GraphEngine):
             questions=()
             if done
             else tuple(Question(a.id, a.value, getattr(a, "response_schema", None)) for a in task.interrupts),
-            attempts=1 if task.status != "to run" else 0,
+            attempts=attempts.get(task.id, int(task.status != "to run")),
             namespace=subgraph_namespace(task, place, node),
         )
 

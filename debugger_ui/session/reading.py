@@ -12,6 +12,8 @@ from debugger_ui.session.view_values import ThreadStatus
 
 KEEP = 16
 """Histories kept in memory."""
+RECORDS = 24
+"""Checkpoints kept with their values, as long as the database says that nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Reading:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._histories: dict[tuple[str, str], tuple[Hashable, History]] = {}
+        self._records: dict[Place, tuple[Hashable, Record | None]] = {}
 
     def history(self, thread: str, namespace: str = "") -> History:
         """Return the tree of a thread, built anew only when checkpoints were added."""
@@ -70,7 +73,7 @@ class Reading:
 
     def record(self, spot: Spot, checkpoint: str = "") -> Record:
         """Return the checkpoint at a spot, or another one of its thread."""
-        record = self.engine.record(replace(spot.place, id=checkpoint or spot.id))
+        record = self._record(replace(spot.place, id=checkpoint or spot.id))
         if record is None:
             raise refuse(f"There is no checkpoint {checkpoint or spot.id!r} in thread {spot.thread!r}.")
         return record
@@ -78,7 +81,19 @@ class Reading:
     def parent_record(self, spot: Spot, record: Record) -> Record | None:
         """Return the checkpoint before a record, or None at a root."""
         parent = self.history(spot.thread, spot.namespace).parents.get(record.header.id, "")
-        return self.engine.record(replace(spot.place, id=parent)) if parent else None
+        return self._record(replace(spot.place, id=parent)) if parent else None
+
+    def _record(self, place: Place) -> Record | None:
+        version = self.engine.version()
+        known = self._records.get(place)
+        if known is not None and known[0] == version:
+            return known[1]
+        record = self.engine.record(place)
+        self._records.pop(place, None)
+        self._records[place] = (version, record)
+        while len(self._records) > RECORDS:
+            self._records.pop(next(iter(self._records)), None)
+        return record
 
     def successor(self, spot: Spot, id_: str) -> str:
         """Return the checkpoint that the superstep at a checkpoint made, on the spot's branch if there; or ""."""

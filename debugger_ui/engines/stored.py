@@ -1,0 +1,239 @@
+"""Reads histories from our own database through what its saver offers for looking: no values are read.
+
+Rules:
+- What lies under a checkpoint that a superstep has gone on from does not change any more, so it is
+  read once. Only heads are read again, and only when somebody has written to the database.
+- Values are decoded for heads (is a join complete?) and where Sends have to be named.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
+from debugger_ui.engines.reader import SaverReader, config_of
+
+PAGE = 1_000
+SEARCHED = 20_000
+"""Threads that a text search goes through."""
+PULL = "__pregel_pull"
+PUSH = "__pregel_push"
+
+
+class StoredReader(SaverReader):
+    """Histories of a saver of `runtime.checkpoint.sql`."""
+
+    def __init__(self, saver: Any) -> None:
+        super().__init__(saver)
+        self._headers: dict[tuple[str, str], tuple[Hashable, dict[str, Header]]] = {}
+        self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
+        self._heads: dict[tuple[str, str, str], tuple[Hashable, Any, Mapping[str, str], tuple[str, ...]]] = {}
+
+    def version(self) -> Hashable:
+        """Return the database's data version: the same as long as nobody has written."""
+        version: Hashable = self.saver.data_version()
+        return version
+
+    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
+        """Return threads, newest checkpoint first; the number of all only where it is known anyway."""
+        if text:
+            return self._search(offset, limit, text.casefold())
+        found = [_head(row) for row in self.saver.threads(limit=limit + 1, offset=offset)]
+        return found[:limit], offset + len(found) if len(found) <= limit else None
+
+    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
+        """Return all checkpoints of a thread, oldest first."""
+        return list(self._all_headers(thread, namespace).values())
+
+    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
+        """Return what happened around the given checkpoints."""
+        headers = self._all_headers(thread, namespace)
+        followed = {header.parent for header in headers.values() if header.source == "loop"}
+        known = [id_ for id_ in ids if id_ in headers]
+        wanted = {*known, *(headers[id_].parent for id_ in known)} & headers.keys()
+        self._load(thread, namespace, sorted(wanted), followed)
+        return {id_: self._outline(thread, namespace, headers, id_) for id_ in known}
+
+    def names(self, place: Place) -> Mapping[str, str]:
+        """Return the nodes of the tasks that wrote on a checkpoint, by task id."""
+        self.outlines(place.thread, [place.id], place.namespace)
+        row = self._row((place.thread, place.namespace, place.id))
+        return row[1] if row else {}
+
+    def attempts(self, place: Place) -> Mapping[str, int]:
+        """Return how often each task of a checkpoint's superstep was executed."""
+        self.outlines(place.thread, [place.id], place.namespace)
+        row = self._row((place.thread, place.namespace, place.id))
+        found: dict[str, int] = {}
+        for write in row[0].writes if row else ():
+            found[write.task_id] = max(found.get(write.task_id, 0), write.attempt + 1)
+        return found
+
+    def _search(self, offset: int, limit: int, text: str) -> tuple[Sequence[ThreadHead], int | None]:
+        found: list[ThreadHead] = []
+        for start in range(0, SEARCHED, PAGE):
+            rows = self.saver.threads(limit=PAGE, offset=start)
+            heads = map(_head, rows)
+            found += [head for head in heads if text in f"{head.id} {dict(head.metadata)}".casefold()]
+            if len(rows) < PAGE:
+                return found[offset : offset + limit], len(found)
+        return found[offset : offset + limit], None
+
+    def _all_headers(self, thread: str, namespace: str) -> dict[str, Header]:
+        version = self.version()
+        known = self._headers.get((thread, namespace))
+        if known is not None and known[0] == version:
+            return known[1]
+        old = known[1] if known is not None else {}
+        fresh: list[Header] = []
+        before = None
+        while True:
+            page = self.saver.checkpoints(thread, namespace, before=before, limit=PAGE)
+            new = [_header(row) for row in page if row.id not in old]
+            fresh += new
+            if len(new) < PAGE:
+                break
+            before = page[-1].id
+        overlaps = bool(page) or not old
+        headers = {**(old if overlaps else {}), **{header.id: header for header in reversed(fresh)}}
+        self._headers[thread, namespace] = (version, headers)
+        return headers
+
+    def _row(self, key: tuple[str, str, str]) -> tuple[Any, Mapping[str, str]] | None:
+        if key in self._settled:
+            return self._settled[key]
+        head = self._heads.get(key)
+        return head[1:3] if head is not None else None
+
+    def _load(self, thread: str, namespace: str, ids: Sequence[str], followed: set[str]) -> None:
+        """Read the outlines that are missing or out of date, in as few pages as their ids allow."""
+        version = self.version()
+        missing = [
+            id_
+            for id_ in ids
+            if (thread, namespace, id_) not in self._settled
+            and self._heads.get((thread, namespace, id_), (None,))[0] != version
+        ]
+        if len(missing) <= 4:
+            for id_ in missing:
+                record = self.saver.outline(config_of(Place(thread, id_, namespace)))
+                if record is not None:
+                    self._keep(record, version, followed)
+            return
+        wanted = set(missing)
+        before = (
+            None
+            if missing[-1] == max(self._all_headers(thread, namespace))
+            else _after(missing[-1], self._all_headers(thread, namespace))
+        )
+        while wanted:
+            page = self.saver.outlines(thread, namespace, before=before, limit=min(PAGE, len(wanted) + 16))
+            for record in page:
+                if record.checkpoint.id in wanted:
+                    wanted.remove(record.checkpoint.id)
+                    self._keep(record, version, followed)
+            if not page:
+                return
+            before = page[-1].checkpoint.id
+
+    def _keep(self, record: Any, version: Hashable, followed: set[str]) -> None:
+        header = record.checkpoint
+        key = (header.thread_id, header.ns, header.id)
+        place = Place(header.thread_id, header.id, header.ns)
+        if header.id in followed:
+            self._settled[key] = (record, self._names(record, place))
+            self._heads.pop(key, None)
+            return
+        item = self.get(place)
+        checkpoint = item.checkpoint if item is not None else {}
+        due = naming.due_nodes(checkpoint.get("channel_values") or {}, record.channel_versions, record.versions_seen)
+        self._heads[key] = (version, record, self._names(record, place), due)
+
+    def _names(self, record: Any, place: Place) -> Mapping[str, str]:
+        names: dict[str, str] = {}
+        pushed: dict[str, int] = {}
+        for write in record.writes:
+            kind, rest = _path(write.task_path)
+            if kind == PULL:
+                names[write.task_id] = rest
+            elif kind == PUSH and rest.isdigit():
+                pushed[write.task_id] = int(rest)
+        if pushed:
+            item = self.get(place)
+            sends = naming.sends_of((item.checkpoint.get("channel_values") or {}) if item is not None else {})
+            names.update({task: str(sends[at].node) for task, at in pushed.items() if at < len(sends)})
+        return names
+
+    def _outline(self, thread: str, namespace: str, headers: Mapping[str, Header], id_: str) -> Outline:
+        row = self._row((thread, namespace, id_))
+        if row is None:
+            return Outline()
+        record, names = row
+        before = self._row((thread, namespace, headers[id_].parent))
+        counted = [write for write in record.writes if write.counts]
+        settled = {write.task_id for write in counted if naming.settles(write.channel)}
+        ran_here = dict.fromkeys(names[w.task_id] for w in counted if w.task_id in names and w.task_id in settled)
+        head = self._heads.get((thread, namespace, id_))
+        due = head[3] if head is not None and (thread, namespace, id_) not in self._settled else tuple(ran_here)
+        return Outline(
+            ran=_ran(record, before, headers[id_].source),
+            changed=_changed(record, before),
+            due=due,
+            failed=_open(counted, naming.ERROR, settled),
+            asking=_open(counted, naming.INTERRUPT, settled),
+        )
+
+
+def _after(id_: str, headers: Mapping[str, Header]) -> str | None:
+    """Return the next newer id, since pages are given by what they come before."""
+    return min((other for other in headers if other > id_), default=None)
+
+
+def _head(row: Any) -> ThreadHead:
+    step = row.step if row.step is not None else -2
+    return ThreadHead(row.thread_id, row.newest, step, row.checkpoints, row.updated_at, row.metadata, row.bytes)
+
+
+def _header(row: Any) -> Header:
+    return Header(
+        id=row.id,
+        parent=row.parent or "",
+        step=row.step if row.step is not None else -2,
+        source=row.source or "",
+        created=row.created_at or "",
+        metadata=row.metadata or {},
+    )
+
+
+def _path(text: str) -> tuple[str, str]:
+    """Return kind and first part of a task path as it is stored: `~__pregel_pull, node`."""
+    kind, _, rest = text.removeprefix("~").partition(", ")
+    if kind == PULL:
+        return kind, rest
+    first = rest.partition(",")[0].strip()
+    return kind, str(int(first)) if first.isdigit() else first
+
+
+def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, source: str) -> tuple[str, ...]:
+    """Return the nodes whose writes a checkpoint folded."""
+    if before is None or source not in ("loop", "update"):
+        return ()
+    folded = set(record.checkpoint.folded)
+    parent, names = before
+    ran = dict.fromkeys(
+        names.get(write.task_id, "")
+        for write in parent.writes
+        if write.number in folded and naming.settles(write.channel)
+    )
+    return tuple(node for node in ran if node and node != naming.START)
+
+
+def _changed(record: Any, before: tuple[Any, Mapping[str, str]] | None) -> tuple[str, ...]:
+    old = before[0].channel_versions if before is not None else {}
+    moved = [channel for channel, version in record.channel_versions.items() if version != old.get(channel)]
+    return tuple(channel for channel in moved if naming.is_state_key(channel))
+
+
+def _open(writes: Sequence[Any], channel: str, settled: set[str]) -> tuple[str, ...]:
+    tasks = dict.fromkeys(write.task_id for write in writes if write.channel == channel)
+    return tuple(task for task in tasks if task not in settled)
