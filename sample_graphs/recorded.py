@@ -7,6 +7,7 @@ checkpoints carry the sample's address as the metadata key `graph`, by which a t
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from runtime.checkpoint.sqlite import SqliteSaver
@@ -32,16 +33,20 @@ class Recording:
 def record(path: str | Path) -> list[str]:
     """Make the database `path` with all demo threads in it, and return their thread ids.
 
-    Raises FileExistsError if there is something at `path`: recording never touches an existing database.
+    The database is there when it is complete, or not at all. Raises FileExistsError if there is something at
+    `path`: recording never touches an existing database.
     """
     target = Path(path)
     if target.exists():
         raise FileExistsError(f"{target} is there already; choose another path or remove it first")
-    with SqliteSaver.from_conn_string(str(target)) as saver:
-        for each in THREADS:
-            graph = each.sample.builder.compile(checkpointer=saver, name=each.sample.name)
-            config = {"configurable": {"thread_id": each.thread_id}, "metadata": {"graph": each.sample.spec}}
-            each.run(graph, config, each.sample.example_input)
+    with TemporaryDirectory(dir=target.parent, prefix=".recording-") as folder:
+        unfinished = Path(folder) / target.name
+        with SqliteSaver.from_conn_string(str(unfinished)) as saver:
+            for each in THREADS:
+                graph = each.sample.builder.compile(checkpointer=saver, name=each.sample.name)
+                config = {"configurable": {"thread_id": each.thread_id}, "metadata": {"graph": each.sample.spec}}
+                each.run(graph, config, each.sample.example_input)
+        unfinished.replace(target)
     return [each.thread_id for each in THREADS]
 
 

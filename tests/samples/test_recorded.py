@@ -1,8 +1,11 @@
 """The recorded demo threads stand where they say they stand."""
 
+from dataclasses import replace
+
 import pytest
 
 from runtime.checkpoint.sqlite import SqliteSaver
+from sample_graphs import recorded
 from sample_graphs.recorded import THREADS, record, sample_of
 
 # thread -> (what would run next, how many questions wait, how many tasks failed); the others are finished.
@@ -69,3 +72,19 @@ def test_recording_never_touches_a_file_that_is_there(database):
     with pytest.raises(FileExistsError, match=r"demo\.sqlite is there already"):
         record(database)
     assert database.read_bytes() == before
+
+
+def test_a_recording_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
+    def stumble(graph, config, example):
+        raise RuntimeError("no more")
+
+    broken = [*THREADS[:1], replace(THREADS[1], run=stumble)]
+    monkeypatch.setattr(recorded, "THREADS", broken)
+    with pytest.raises(RuntimeError, match="no more"):
+        record(tmp_path / "demo.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recording_is_one_file(tmp_path):
+    record(tmp_path / "demo.sqlite")
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.sqlite"]
