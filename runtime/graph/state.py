@@ -376,7 +376,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             TypeError: the checkpointer is none.
         """
         checkpointer = ensure_valid_checkpointer(checkpointer)
-        before, after = interrupt_before or (), interrupt_after or ()
+        before, after = _stops(interrupt_before), _stops(interrupt_after)
         self.validate([*_named(before), *_named(after)])
         return CompiledStateGraph.of(
             self,
@@ -391,8 +391,12 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         )
 
 
-def _named(nodes: str | Sequence[str]) -> Sequence[str]:
-    """The nodes that are named one by one; a lone string other than `"*"` is one name."""
-    if isinstance(nodes, str):
-        return () if nodes == "*" else (nodes,)
-    return nodes
+def _stops(nodes: All | Sequence[str] | None) -> All | Sequence[str]:
+    """Where to stop: `"*"`, or names; a lone string is one name."""
+    if isinstance(nodes, str) and nodes != "*":
+        return (nodes,)
+    return nodes or ()
+
+
+def _named(stops: All | Sequence[str]) -> Sequence[str]:
+    return () if stops == "*" else stops
