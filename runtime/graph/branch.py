@@ -111,7 +111,7 @@ def router(source: str, spec: BranchSpec, targets: Targets) -> Route:
             known = ", ".join(repr(key) for key in ends)
             raise InvalidUpdateError(f"{said} {answer!r}, which its map does not have; it knows {known}, and END")
         if answer == START:
-            raise InvalidUpdateError(f"{said} START, to which nothing can go back; {targets.known()}")
+            raise InvalidUpdateError(f"{said} START ({START!r}), to which nothing can go back; {targets.known()}")
         return targets.write(answer, said)
 
     def route(answer: Any) -> list[Write]:

@@ -58,7 +58,13 @@ def node_spec(
 def handler_spec(node: str, action: Any, input_schema: Any) -> NodeSpec:
     """The node that handles another one's errors; it reads what that one reads."""
     name = HANDLER.format(node)
-    return NodeSpec(name=name, runnable=Body(action, name), input_schema=input_schema, handles_errors=True)
+    return NodeSpec(
+        name=name,
+        runnable=Body(action, name),
+        input_schema=input_schema,
+        ends=command_targets(hints_of(function_of(action)).get("return")),
+        handles_errors=True,
+    )
 
 
 def command_targets(hint: Any) -> tuple[str, ...]:

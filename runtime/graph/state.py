@@ -25,7 +25,7 @@ from runtime.graph.older import refuse_rest, renamed
 from runtime.graph.schema import channel_for as _get_channel  # where LangGraph's own tests look for it
 from runtime.graph.spec import BranchSpec, GraphSpec, NodeSpec, RetryPolicies
 from runtime.graph.stored import allow_stored
-from runtime.graph.validate import name_complaint, validate
+from runtime.graph.validate import name_complaint, named_stops, stops, validate
 from runtime.types import All, CachePolicy, Checkpointer, TimeoutPolicy, TracePolicy, ensure_valid_checkpointer
 from runtime.typing import ContextT, InputT, OutputT, StateT
 from runtime.warnings import DeprecatedSince05, DeprecatedSince10
@@ -376,8 +376,8 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             TypeError: the checkpointer is none.
         """
         checkpointer = ensure_valid_checkpointer(checkpointer)
-        before, after = _stops(interrupt_before), _stops(interrupt_after)
-        self.validate([*_named(before), *_named(after)])
+        before, after = stops(interrupt_before), stops(interrupt_after)
+        self.validate([*named_stops(before), *named_stops(after)])
         return CompiledStateGraph.of(
             self,
             compile_spec(self.spec, name or "LangGraph"),
@@ -389,14 +389,3 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             debug=debug,
             name=name or "LangGraph",
         )
-
-
-def _stops(nodes: All | Sequence[str] | None) -> All | Sequence[str]:
-    """Where to stop: `"*"`, or names; a lone string is one name."""
-    if isinstance(nodes, str) and nodes != "*":
-        return (nodes,)
-    return nodes or ()
-
-
-def _named(stops: All | Sequence[str]) -> Sequence[str]:
-    return () if stops == "*" else stops

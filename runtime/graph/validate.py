@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from runtime._constants import NS_END, NS_SEP, RESERVED
 from runtime.constants import END, START
 from runtime.graph.spec import BranchSpec, GraphSpec
+from runtime.types import All
 
 
 def validate(spec: GraphSpec, interrupts: Sequence[str] = ()) -> None:
@@ -93,3 +94,15 @@ def _branch_targets(spec: GraphSpec, source: str, branch: BranchSpec) -> Iterato
     for end in dict.fromkeys((branch.ends or {}).values()):
         if end != END and end not in spec.nodes:
             yield f"At '{source}' node, '{branch.name}' branch found unknown target '{end}'; {_known(spec)}"
+
+
+def stops(nodes: All | Sequence[str] | None) -> All | Sequence[str]:
+    """Where to stop: `"*"`, or names; a lone string is one name."""
+    if isinstance(nodes, str) and nodes != "*":
+        return (nodes,)
+    return nodes or ()
+
+
+def named_stops(stops: All | Sequence[str]) -> Sequence[str]:
+    """The nodes that are named one by one."""
+    return () if stops == "*" else stops

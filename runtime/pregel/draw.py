@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 
 class Arrow(NamedTuple):
-    """A way from one node to another. `label` is what a router answers to take it."""
+    """A way from one node to another.
+
+    `label` is what a router answers to take it; `failure` says that it is taken only on an error.
+    """
 
     source: str
     target: str
     conditional: bool = False
     label: str | None = None
+    failure: bool = False
 
 
 def draw(graph: Described, xray: int | bool = False) -> Graph:
@@ -42,7 +46,7 @@ def draw(graph: Described, xray: int | bool = False) -> Graph:
     topology = graph.topology
     deferred = frozenset(getattr(graph, "deferred", ()))
     declared = graph.arrows() if hasattr(graph, "arrows") else channel_arrows(topology)
-    arrows = with_ends(list(topology.nodes), declared, deferred)
+    arrows = with_ends(list(topology.nodes), [*declared, *failure_arrows(topology)], deferred)
     drawing = Graph()
     if START not in topology.nodes:
         drawing.add_node(None, START)
@@ -68,6 +72,13 @@ def channel_arrows(topology: Topology) -> Iterator[Arrow]:
             yield from (Arrow(name, woken) for woken in topology.listeners.get(channel, ()))
 
 
+def failure_arrows(topology: Topology) -> Iterator[Arrow]:
+    """From each node to the one that handles its errors."""
+    for name, node in topology.nodes.items():
+        if node.error_handler is not None:
+            yield Arrow(name, node.error_handler, conditional=True, label="error", failure=True)
+
+
 def with_ends(nodes: list[str], declared: Iterable[Arrow], deferred: frozenset[str]) -> list[Arrow]:
     """The declared arrows, one for each pair, and those that follow: dead ends lead to END.
 
@@ -78,7 +89,7 @@ def with_ends(nodes: list[str], declared: Iterable[Arrow], deferred: frozenset[s
     for arrow in sorted(declared, key=lambda a: (a.source, a.target, a.conditional, a.label or "")):
         unique.setdefault(arrow[:2], arrow)
     arrows = list(unique.values())
-    sources = {arrow.source for arrow in arrows}
+    sources = {arrow.source for arrow in arrows if not arrow.failure}
     targets = {arrow.target for arrow in arrows}
     waiting = sorted(deferred & targets)
     dead_ends = [name for name in sorted(targets - sources - {END}) if name not in deferred]
