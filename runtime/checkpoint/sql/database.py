@@ -6,8 +6,8 @@ Rule 3: no error of a driver leaves a transaction bare: it becomes a `Checkpoint
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Set
 from types import TracebackType
-from typing import Any
 
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql.statements import Conn
@@ -28,6 +28,10 @@ class Session(ABC):
     @abstractmethod
     def end(self, commit: bool) -> None:
         """Commit or roll back, and release what was taken."""
+
+    @abstractmethod
+    def lock(self, thread_ids: Set[str]) -> None:
+        """Keep other writers off these threads, if `begin` has not done so already."""
 
     @abstractmethod
     def translate(self, error: BaseException) -> CheckpointStorageError | None:
@@ -62,8 +66,8 @@ class Database(ABC):
     """Where the tables are."""
 
     @abstractmethod
-    def write(self, thread_id: str) -> Session:
-        """A transaction that writes, to the rows of this thread if the database locks by row."""
+    def write(self) -> Session:
+        """A transaction that writes."""
 
     @abstractmethod
     def read(self) -> Session:
@@ -81,6 +85,10 @@ class Database(ABC):
     def is_duplicate(self, error: BaseException) -> bool:
         """Whether an error says that a row with this key is already there."""
 
+    @abstractmethod
+    def changes(self) -> Hashable:
+        """Something that is different once anybody has committed a change."""
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -91,9 +99,3 @@ class Database(ABC):
         return CheckpointStorageError(
             f"the checkpoint database {self.name} was closed; use the saver inside its `with` block", "closed"
         )
-
-
-def describe(error: BaseException) -> str:
-    """What a driver said, on one line."""
-    text: Any = " ".join(str(error).split())
-    return text or type(error).__name__

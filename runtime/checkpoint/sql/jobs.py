@@ -23,6 +23,8 @@ from runtime.checkpoint.sql.statements import Conn
 class Job(Protocol):
     """One thing to write. The three are called in this order; `commit` may be called again after a failure."""
 
+    thread_id: str
+
     def prepare(self, heads: Heads) -> None:
         """Encode, as far as memory allows."""
 
@@ -38,6 +40,7 @@ class PutStep:
 
     def __init__(self, step: Step, serde: SerializerProtocol) -> None:
         self.step = step
+        self.thread_id = step.thread_id
         self.serde = serde
         self._rows: Rows | None = None
         self._head: Head | None = None
@@ -114,6 +117,7 @@ class PutWrites:
         self, key: tuple[str, str, str], task: tuple[str, str, Sequence[tuple[str, Any]]], serde: SerializerProtocol
     ) -> None:
         self.key = key
+        self.thread_id = key[0]
         self.task = task
         self.serde = serde
         self._rows: list[WriteRow] | None = None

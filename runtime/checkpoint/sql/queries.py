@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Text, bindparam, cast, delete, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from runtime.checkpoint.sql.places import Address
@@ -169,3 +169,4 @@ COPY_THREAD = tuple(_copied(table) for table in _OWNED)
 # --- PostgreSQL only --------------------------------------------------------------------------------
 
 LOCK_THREAD = Statement(select(func.pg_advisory_xact_lock(func.hashtext(bindparam("thread")))), "thread")
+CHANGES = Statement(select(cast(cast(func.pg_snapshot_xmax(func.pg_current_snapshot()), Text), BigInteger)))

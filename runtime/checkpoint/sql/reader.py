@@ -7,10 +7,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from langchain_core.runnables import RunnableConfig
-
 from runtime.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, SerializerProtocol, writes_sort_key
 from runtime.checkpoint.sql import queries
+from runtime.checkpoint.sql.configs import config_of
 from runtime.checkpoint.sql.frames import State
 from runtime.checkpoint.sql.jobs import load_head
 from runtime.checkpoint.sql.lists import Memo
@@ -168,11 +167,6 @@ def as_tuple(
     checkpoint.update(extra)  # type: ignore[typeddict-item]
     parent = config_of(thread_id, ns, found.parent) if found.parent else None
     return CheckpointTuple(config_of(thread_id, ns, found.id), checkpoint, read_json(found.metadata), parent, writes)
-
-
-def config_of(thread_id: str, ns: str, checkpoint_id: str) -> RunnableConfig:
-    """The config that names a checkpoint."""
-    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
 
 
 def read_json(text: Any) -> Any:

@@ -27,20 +27,22 @@ from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql import store as storing
+from runtime.checkpoint.sql.configs import config_of, key_of, namespace_of
 from runtime.checkpoint.sql.database import Database
 from runtime.checkpoint.sql.filters import checked
 from runtime.checkpoint.sql.jobs import Job, PutStep, PutWrites
 from runtime.checkpoint.sql.listing import Wanted, list_tuples
+from runtime.checkpoint.sql.looking import Looking
 from runtime.checkpoint.sql.prepare import Step, TaskWrites
 from runtime.checkpoint.sql.prune import delete_for_runs, prune
-from runtime.checkpoint.sql.reader import config_of, get_tuple
+from runtime.checkpoint.sql.reader import get_tuple
 from runtime.checkpoint.sql.store import Store
 from runtime.checkpoint.sql.worker import Worker
 
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), ensure_ascii=True)
 
 
-class DatabaseSaver(BaseCheckpointSaver[int]):
+class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
     """Saves checkpoints in a database. Use it as a context manager, plain or async, or call `close`."""
 
     serde: SerializerProtocol = Serializer()
@@ -110,7 +112,7 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
     def has_children(self, config: RunnableConfig) -> bool:
         """Whether a checkpoint has been gone on from: whether another one names it as its parent."""
         self._worker.flush()
-        return self._has_children(_key(config))
+        return self._has_children(key_of(config))
 
     # --- writing ------------------------------------------------------------------------------------
 
@@ -153,7 +155,7 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
         task_path: str = "",
     ) -> None:
         """Store what a task wrote on top of the checkpoint that the config names. Nothing is replaced."""
-        self._do(PutWrites(_key(config), (task_id, task_path, writes), self.serde))
+        self._do(PutWrites(key_of(config), (task_id, task_path, writes), self.serde))
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove a thread, in all its namespaces."""
@@ -196,7 +198,7 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
 
     async def ahas_children(self, config: RunnableConfig) -> bool:
         """`has_children`, without blocking the event loop."""
-        return await self._worker.call(self._has_children, _key(config))
+        return await self._worker.call(self._has_children, key_of(config))
 
     async def aput(
         self,
@@ -234,7 +236,7 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
         task_path: str = "",
     ) -> None:
         """`put_writes`, without blocking the event loop."""
-        await self._worker.submit(PutWrites(_key(config), (task_id, task_path, writes), self.serde))
+        await self._worker.submit(PutWrites(key_of(config), (task_id, task_path, writes), self.serde))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """`delete_thread`, without blocking the event loop."""
@@ -255,7 +257,7 @@ class DatabaseSaver(BaseCheckpointSaver[int]):
     # --- inside -------------------------------------------------------------------------------------
 
     def _get(self, config: RunnableConfig) -> CheckpointTuple | None:
-        thread_id, ns = _namespace(config)
+        thread_id, ns = namespace_of(config)
         with self._store.database.read() as session:
             self._store.note(session)
             checkpoint_id = config["configurable"].get("checkpoint_id")
@@ -288,25 +290,10 @@ def extended(serde: SerializerProtocol, extra: Collection[tuple[str, ...]]) -> S
     return serde if extend is None else extend(extra)
 
 
-def _namespace(config: RunnableConfig) -> tuple[str, str]:
-    configurable = config.get("configurable") or {}
-    thread_id = configurable.get("thread_id")
-    if thread_id is None:
-        raise ValueError("the config names no thread: a saver needs {'configurable': {'thread_id': ...}}")
-    return str(thread_id), configurable.get("checkpoint_ns") or ""
-
-
-def _key(config: RunnableConfig) -> tuple[str, str, str]:
-    checkpoint_id = (config.get("configurable") or {}).get("checkpoint_id")
-    if checkpoint_id is None:
-        raise ValueError("the config names no checkpoint_id: writes are stored on top of a checkpoint")
-    return (*_namespace(config), checkpoint_id)
-
-
 def _step(
     config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: Mapping[str, Any]
 ) -> Step:
-    thread_id, ns = _namespace(config)
+    thread_id, ns = namespace_of(config)
     full: Mapping[str, Any] = get_checkpoint_metadata(config, metadata)
     try:
         text = _JSON.encode(full)

@@ -7,6 +7,7 @@ Rule 3: reading only (`read_only`) creates nothing, no side files either.
 
 import sqlite3
 import time
+from collections.abc import Hashable, Set
 from threading import RLock
 from typing import Literal, get_args
 
@@ -47,13 +48,14 @@ class SqliteDatabase(Database):
         self._connection: sqlite3.Connection | None = None
         self._immutable = False
         self._closed = False
+        self._opened = 0
 
     @property
     def name(self) -> str:
         """The path, quoted."""
         return repr(self.path)
 
-    def write(self, thread_id: str) -> Session:
+    def write(self) -> Session:
         """A transaction that writes."""
         return _Transaction(self, "BEGIN IMMEDIATE")
 
@@ -64,6 +66,15 @@ class SqliteDatabase(Database):
     def is_duplicate(self, error: BaseException) -> bool:
         """Whether a row with this key is already there."""
         return isinstance(error, sqlite3.IntegrityError)
+
+    def changes(self) -> Hashable:
+        """How many changes were made here, and SQLite's count of the commits elsewhere."""
+        with self.lock:
+            self.open()
+            if self.cursor is None or self._connection is None:
+                raise self.closed()
+            stamp = self.cursor.execute("PRAGMA data_version").fetchone()[0]
+            return stamp, self._connection.total_changes, self._opened
 
     def open(self) -> None:
         """Open the file and bring its tables to the newest schema."""
@@ -103,6 +114,7 @@ class SqliteDatabase(Database):
             fresh = not self.in_memory and files.check(self.path, must_exist=self.read_only)
             connection = self._new_connection(fresh)
         self._connection = connection
+        self._opened += 1
         cursor = connection.cursor()
         cursor.row_factory = None
         self.cursor, self.conn = cursor, Conn(cursor, "sqlite")
@@ -188,6 +200,9 @@ class _Transaction(Session):
             self._release(rollback=True)
             raise
         return stamp
+
+    def lock(self, thread_ids: Set[str]) -> None:
+        """A writer has the whole file for itself."""
 
     def end(self, commit: bool) -> None:
         try:

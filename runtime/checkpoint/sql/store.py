@@ -37,7 +37,8 @@ class Store:
             job.done(self.heads)
 
     def _commit(self, jobs: Sequence[Job]) -> None:
-        with self.database.write("") as session:
+        with self.database.write() as session:
+            session.lock({job.thread_id for job in jobs})
             foreign = self.note(session)
             for job in jobs:
                 job.commit(session.conn, self.heads, foreign)
@@ -83,7 +84,7 @@ class Store:
         """Call `work(conn, *arguments)`, which removes or rewrites rows, and have every process forget them."""
         self.heads.forget()
         try:
-            with self.database.write("") as session:
+            with self.database.write() as session:
                 self.note(session)
                 work(session.conn, *arguments)
                 session.conn.run(queries.BUMP_GENERATION)

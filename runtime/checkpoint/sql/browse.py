@@ -1,0 +1,176 @@
+"""Looking at histories: threads, checkpoints, writes and sizes, without decoding or even reading a value.
+
+Rule: functions of a connection; every list is paged by the caller.
+"""
+
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+
+from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.sql import queries
+from runtime.checkpoint.sql.frames import read_state
+from runtime.checkpoint.sql.jobs import load_head
+from runtime.checkpoint.sql.listing import Wanted, page_values, select_page
+from runtime.checkpoint.sql.log import numbers
+from runtime.checkpoint.sql.places import Rope
+from runtime.checkpoint.sql.reader import read_json
+from runtime.checkpoint.sql.records import CheckpointRecord, OutlineRecord, ThreadRecord, WriteRecord
+from runtime.checkpoint.sql.statements import Conn, Row, Statement
+from runtime.checkpoint.sql.tables import checkpoint_values, checkpoint_writes, checkpoints
+
+_c, _w, _v = checkpoints.c, checkpoint_writes.c, checkpoint_values.c
+
+
+def _threads() -> Statement:
+    newest = (
+        select(_c.thread_id, func.max(_c.checkpoint_id).label("newest"))
+        .where(_c.checkpoint_ns == "")
+        .group_by(_c.thread_id)
+        .order_by(func.max(_c.checkpoint_id).desc(), _c.thread_id)
+        .limit(bindparam("limit"))
+        .offset(bindparam("offset"))
+        .subquery()
+    )
+    every = checkpoints.alias("every")
+    counted = select(func.count()).select_from(every).where(every.c.thread_id == newest.c.thread_id)
+    return Statement(
+        select(
+            newest.c.thread_id,
+            counted.scalar_subquery(),
+            newest.c.newest,
+            _c.created_at,
+            _c.step,
+            _c.source,
+            _c.metadata,
+        )
+        .join_from(
+            newest,
+            checkpoints,
+            (_c.thread_id == newest.c.thread_id) & (_c.checkpoint_ns == "") & (_c.checkpoint_id == newest.c.newest),
+        )
+        .order_by(newest.c.newest.desc(), newest.c.thread_id),
+        "limit offset",
+    )
+
+
+_THREADS = _threads()
+_SIZES = tuple(
+    Statement(
+        select(func.coalesce(func.sum(func.length(column)), 0)).where(column.table.c.thread_id == bindparam("thread")),
+        "thread",
+    )
+    for column in (_c.frame, _w.value, _v.value)
+)
+_WRITES = Statement(
+    select(_w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, func.length(_w.value))
+    .where(
+        _w.thread_id == bindparam("thread"),
+        _w.checkpoint_ns == bindparam("ns"),
+        _w.checkpoint_id == bindparam("id"),
+    )
+    .order_by(_w.number),
+    "thread ns id",
+)
+
+
+def _size_at(columns: Any) -> Statement:
+    return Statement(
+        select(func.length(columns.value)).where(
+            columns.thread_id == bindparam("thread"),
+            columns.checkpoint_ns == bindparam("ns"),
+            columns.checkpoint_id == bindparam("id"),
+            columns.number == bindparam("number"),
+        ),
+        "thread ns id number",
+    )
+
+
+_WRITE_SIZE, _VALUE_SIZE = _size_at(_w), _size_at(_v)
+
+
+def threads(conn: Conn, limit: int, offset: int, with_bytes: bool) -> list[ThreadRecord]:
+    """Threads, those with the newest checkpoints first."""
+    return [
+        ThreadRecord(
+            thread_id=row[0],
+            checkpoints=row[1],
+            newest=row[2],
+            updated_at=row[3] or "",
+            step=row[4],
+            source=row[5],
+            metadata=read_json(row[6]),
+            bytes=thread_bytes(conn, row[0]) if with_bytes else None,
+        )
+        for row in conn.rows(_THREADS, limit, offset)
+    ]
+
+
+def thread_bytes(conn: Conn, thread_id: str) -> int:
+    """How many bytes the frames and values of a thread take, in all its namespaces."""
+    rows = [conn.one(statement, thread_id) for statement in _SIZES]
+    return sum(row[0] for row in rows if row)
+
+
+def records(conn: Conn, wanted: Wanted, limit: int) -> list[CheckpointRecord]:
+    """Checkpoints, newest first."""
+    statement = select_page(queries.HEADER, wanted, conn.dialect, has_cursor=False)
+    return [record(row) for row in conn.rows(statement, *page_values(wanted, None, limit))]
+
+
+def record(row: Row) -> CheckpointRecord:
+    """A row of `queries.HEADER` as a record."""
+    thread_id, ns, checkpoint_id, parent, step, source, created_at, metadata, folded = row[:9]
+    return CheckpointRecord(
+        thread_id, ns, checkpoint_id, parent, step, source, created_at, read_json(metadata), tuple(numbers(folded))
+    )
+
+
+def outlines(conn: Conn, wanted: Wanted, limit: int) -> list[OutlineRecord]:
+    """Checkpoints with versions and writes, newest first."""
+    columns = (*queries.HEADER, _c.keyframe, _c.frame)
+    statement = select_page(columns, wanted, conn.dialect, has_cursor=False)
+    found = []
+    for row in conn.rows(statement, *page_values(wanted, None, limit)):
+        chain: list[Any] = [(row[2], row[3], row[9], row[10])]
+        if not row[9]:
+            chain += conn.rows(queries.CHAIN, row[0], row[1], row[3])
+        state = read_state(chain)
+        updated = state.rest.get("u")
+        found.append(
+            OutlineRecord(
+                record(row),
+                state.versions,
+                state.seen,
+                None if updated is None else tuple(updated),
+                tuple(state.places),
+                tuple(writes(conn, row[0], row[1], row[2])),
+            )
+        )
+    return found
+
+
+def writes(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> list[WriteRecord]:
+    """Every stored write on top of a checkpoint, all attempts, in the order in which they were stored."""
+    rows = conn.rows(_WRITES, thread_id, ns, checkpoint_id)
+    newest = {(row[1], row[4]): row[0] for row in rows}
+    return [
+        WriteRecord(row[0], row[1], row[2], row[3], row[4], row[5], row[6], newest[row[1], row[4]] == row[0])
+        for row in rows
+    ]
+
+
+def channel_bytes(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> dict[str, int]:
+    """How many stored bytes the value of each channel of a checkpoint takes."""
+    head = load_head(conn, thread_id, ns, checkpoint_id)
+    if head.state.id is None:
+        raise CheckpointStorageError(f"there is no checkpoint {checkpoint_id!r} on thread {thread_id!r}", "missing")
+    sizes = {}
+    for channel, place in head.state.places.items():
+        if isinstance(place, Rope):
+            sizes[channel] = place.size
+        else:
+            statement = _WRITE_SIZE if place[1] >= 0 else _VALUE_SIZE
+            row = conn.one(statement, thread_id, ns, *place)
+            sizes[channel] = row[0] if row else 0
+    return sizes

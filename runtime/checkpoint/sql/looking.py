@@ -1,0 +1,78 @@
+"""The part of the savers that tools look at histories with: no values are decoded, none are even read."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+
+from runtime.checkpoint.sql import browse, queries
+from runtime.checkpoint.sql.configs import key_of
+from runtime.checkpoint.sql.listing import Wanted
+from runtime.checkpoint.sql.records import CheckpointRecord, OutlineRecord, ThreadRecord, WriteRecord
+from runtime.checkpoint.sql.statements import Conn
+from runtime.checkpoint.sql.store import Store, read_serialized
+from runtime.checkpoint.sql.worker import Worker
+
+T = TypeVar("T")
+
+
+class Looking:
+    """Reads that a debugger needs. All of them may be called from any thread."""
+
+    serde: Any
+    _store: Store
+    _worker: Worker
+
+    def threads(self, *, limit: int = 100, offset: int = 0, with_bytes: bool = False) -> list[ThreadRecord]:
+        """Threads, those with the newest checkpoints first. Sizes (`with_bytes`) take a look at every row."""
+        return self._look(browse.threads, limit, offset, with_bytes)
+
+    def thread_bytes(self, thread_id: str) -> int:
+        """How many bytes the frames and values of a thread take."""
+        return self._look(browse.thread_bytes, thread_id)
+
+    def checkpoints(
+        self, thread_id: str, ns: str | None = "", *, before: str | None = None, limit: int = 100
+    ) -> list[CheckpointRecord]:
+        """Checkpoints of a thread, newest first; the next page is `before` the last one's id. `ns=None`: all."""
+        return self._look(browse.records, Wanted(thread_id, ns, None, before), limit)
+
+    def outlines(
+        self, thread_id: str, ns: str | None = "", *, before: str | None = None, limit: int = 100
+    ) -> list[OutlineRecord]:
+        """`checkpoints`, with versions and the writes on top of each."""
+        return self._look(browse.outlines, Wanted(thread_id, ns, None, before), limit)
+
+    def outline(self, config: RunnableConfig) -> OutlineRecord | None:
+        """The outline of one checkpoint; None if it is not there."""
+        thread_id, ns, checkpoint_id = key_of(config)
+        found = self._look(browse.outlines, Wanted(thread_id, ns, checkpoint_id), 1)
+        return found[0] if found else None
+
+    def writes(self, config: RunnableConfig) -> list[WriteRecord]:
+        """Every write on top of a checkpoint, all attempts, in the order in which they were stored."""
+        return self._look(browse.writes, *key_of(config))
+
+    def write_value(self, config: RunnableConfig, number: int) -> Any:
+        """The decoded value of one of `writes`. Raises KeyError for a number that is not among them."""
+        key = key_of(config)
+        row = self._look(lambda conn: conn.one(queries.WRITE_AT, *key, number))
+        if row is None:
+            raise KeyError(f"checkpoint {key[2]!r} has no write number {number}")
+        return read_serialized(self.serde, row[0], row[1], f"write {number} of checkpoint {key[2]!r}")
+
+    def channel_bytes(self, config: RunnableConfig) -> dict[str, int]:
+        """How many stored bytes the value of each channel of a checkpoint takes."""
+        return self._look(browse.channel_bytes, *key_of(config))
+
+    def data_version(self) -> Hashable:
+        """Something that is different once anybody has written to the database. Asking costs next to nothing."""
+        self._worker.flush()
+        return self._store.database.changes()
+
+    def _look(self, function: Callable[..., T], *arguments: Any) -> T:
+        self._worker.flush()
+        with self._store.database.read() as session:
+            self._store.note(session)
+            conn: Conn = session.conn
+            return function(conn, *arguments)
