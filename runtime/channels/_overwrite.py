@@ -7,6 +7,8 @@ from runtime._constants import OVERWRITE
 from runtime.errors import ErrorCode, InvalidUpdateError, create_error_message
 from runtime.types import Overwrite
 
+_MAY_BE = (Overwrite, dict)
+
 
 def overwrite_in(write: Any) -> tuple[bool, Any]:
     """Return (True, payload) if `write` is an Overwrite, else (False, None).
@@ -26,8 +28,10 @@ def overwrite_in(write: Any) -> tuple[bool, Any]:
 
 def payload_of(write: Any) -> Any:
     """Return `write`, or what it wraps if it is an Overwrite."""
-    found, payload = overwrite_in(write)
-    return payload if found else write
+    if isinstance(write, _MAY_BE):
+        found, payload = overwrite_in(write)
+        return payload if found else write
+    return write
 
 
 def sole_overwrite(writes: Sequence[Any], where: str) -> tuple[bool, Any]:

@@ -121,11 +121,14 @@ class BaseChannel(ABC, Generic[Value, Update, Checkpoint]):
 
     def _clone(self) -> Self:
         """Return a copy that shares every value: enough where rule 1 is kept."""
-        new: Self = object.__new__(type(self))
-        for name in self._copied:
-            if hasattr(self, name):
+        cls = type(self)
+        new: Self = cls.__new__(cls)
+        for name in cls._copied:
+            try:
                 setattr(new, name, getattr(self, name))
-        if self._copies_dict:
+            except AttributeError:  # a slot that was never filled
+                continue
+        if cls._copies_dict:
             new.__dict__.update(self.__dict__)
         return new
 

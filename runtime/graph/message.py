@@ -67,7 +67,7 @@ def add_messages(
     if left is None or right is None:
         missing = "left" if left is None else "right"
         raise ValueError(f"add_messages() needs both sides, but {missing!r} is None")
-    merged = _merge(_stored(left), _written(right))
+    merged = _merge(_messages(left), _written(right))
     if format == "langchain-openai":
         merged = convert_to_messages(convert_to_openai_messages(merged))
     return cast("list[AnyMessage]", merged)
@@ -93,13 +93,6 @@ def _new_id() -> str:
     return str(uuid.uuid4())
 
 
-def _stored(value: Messages) -> list[BaseMessage]:
-    messages = _messages(value)
-    if all(message.id is not None for message in messages):
-        return messages
-    return [message if message.id is not None else message.model_copy(update={"id": _new_id()}) for message in messages]
-
-
 def _written(value: Messages) -> list[BaseMessage]:
     messages = _messages(value)
     for message in messages:
@@ -121,6 +114,9 @@ def _merge(stored: list[BaseMessage], written: list[BaseMessage]) -> list[BaseMe
     stored, written = _after_remove_all(stored, written)
     merged = stored.copy()
     place = {message.id: index for index, message in enumerate(merged)}
+    if None in place:
+        merged = [message if message.id else message.model_copy(update={"id": _new_id()}) for message in merged]
+        place = {message.id: index for index, message in enumerate(merged)}
     removed: set[str | None] = set()
     for message in written:
         index = place.get(message.id)
