@@ -55,7 +55,7 @@ def supersteps(run: Run) -> Loop:
                 shown = yield from incomplete(run, frame, tasks, outcome)
                 break
             yield from fold(run, frame, tasks, outcome)
-            run.replaying, run.resuming, run.bound = False, False, None
+            run.replaying = run.resuming = False
             if is_stopped(run.interrupt_after, frame, tasks):
                 run.status = "interrupt_after"
                 events.checkpoint(run, frame, plan(frame, run.ns))

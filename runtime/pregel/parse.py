@@ -21,6 +21,7 @@ from runtime._constants import (
 )
 from runtime._context import CONFIG_KEY_TASK, TaskContext
 from runtime.pregel.run import Origin, Run
+from runtime.pregel.start import strip_ids
 
 if TYPE_CHECKING:
     from runtime.pregel.app import Pregel
@@ -207,11 +208,6 @@ def _place_inside(graph: Pregel, run: Run, outer: TaskContext) -> None:
         origin = strip_ids(former + suffix) if run.persistent else former + suffix
         target = run.targets.get(former + suffix) or run.targets.get(origin)
         run.origin = Origin(origin, target)
-
-
-def strip_ids(ns: str) -> str:
-    """A namespace without task ids: the same for every run of the node."""
-    return NS_SEP.join(part.split(NS_END)[0] for part in ns.split(NS_SEP))
 
 
 def plain_ns(ns: str) -> str:

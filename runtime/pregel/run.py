@@ -52,6 +52,25 @@ class Origin(NamedTuple):
     checkpoint_id: str | None
 
 
+class Replay:
+    """A replay in progress: runs inside begin on what existed before `bound`.
+
+    Each namespace looks back once; after that, what this very run has saved there is the newest.
+    """
+
+    __slots__ = ("_visited", "bound")
+
+    def __init__(self, bound: str) -> None:
+        self.bound = bound
+        self._visited: set[str] = set()
+
+    def first_visit(self, ns: str) -> bool:
+        """Whether a run begins in the namespace for the first time; it counts as visited from now on."""
+        first = ns not in self._visited
+        self._visited.add(ns)
+        return first
+
+
 class Base(NamedTuple):
     """The saved checkpoint that a run began on, and its versions: what durability "exit" builds on."""
 
@@ -75,7 +94,8 @@ class Run:
         base: Where the run began.
         shown: Whether the run has anything to give back: its output channels were written, or it went on
             from a state that had them.
-        bound: When replaying: runs inside see only checkpoints older than this one.
+        replay: When replaying: what runs inside begin on.
+        loose: A plain answer given to a checkpoint inside a subgraph: for the first question asked there.
         origin: For a run inside a replayed task: the checkpoint, in the namespace of the task's former
             self, that it goes on from.
         origins: By id of a task on this branch, the namespace of its former self.
@@ -85,7 +105,6 @@ class Run:
     __slots__ = (
         "answers",
         "base",
-        "bound",
         "cache",
         "cache_policy",
         "cancelled",
@@ -105,6 +124,7 @@ class Run:
         "interrupt_before",
         "interrupts",
         "live",
+        "loose",
         "manager_for",
         "max_concurrency",
         "messages",
@@ -122,6 +142,7 @@ class Run:
         "parent",
         "persistent",
         "recursion_limit",
+        "replay",
         "replaying",
         "resuming",
         "retry_policy",
@@ -205,7 +226,8 @@ class Run:
         self.answers: dict[str, Any] = {}
         self.replaying = False
         self.resuming = False
-        self.bound: str | None = None
+        self.replay: Replay | None = None
+        self.loose: list[Any] = []
         self.base: Base = Base(None, {})
         self.origin: Origin | None = None
         self.origins: dict[str, str] = {}
@@ -227,7 +249,8 @@ class Run:
     def _inherit(self, outer: Run) -> None:
         self.answers = outer.answers
         self.targets = outer.targets
-        self.bound = outer.bound
+        self.replay = outer.replay
+        self.loose = outer.loose
         self.control = outer.control
         self.server_info = outer.server_info
         self.strict = outer.strict

@@ -28,7 +28,7 @@ from runtime.pregel.frame import Frame
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import read_record
 from runtime.pregel.run import Run
-from runtime.pregel.start import bearer
+from runtime.pregel.start import bearer, strip_ids
 from runtime.pregel.task import Task
 from runtime.pregel.update import count_up, update
 from runtime.types import PregelTask, StateSnapshot
@@ -154,7 +154,7 @@ def _inner_states(
         if task.name not in inner:
             continue
         subgraph = inner[task.name]
-        inner_ns = task.name if subgraph.checkpointer is True else task.checkpoint_ns
+        inner_ns = strip_ids(task.checkpoint_ns) if subgraph.checkpointer is True else task.checkpoint_ns
         conf = {"thread_id": saved.config[CONF]["thread_id"], CONFIG_KEY_CHECKPOINT_NS: inner_ns}
         if recurse:
             found[task.id] = yield from state_program(subgraph, run, {CONF: conf}, recurse=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from runtime._constants import CONF, INPUT, INTERRUPT, NULL_TASK_ID, RESUME, TASKS
+from runtime._constants import CONF, INPUT, INTERRUPT, NS_END, NS_SEP, NULL_TASK_ID, RESUME, TASKS
 from runtime.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
 from runtime.pregel import events
 from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
@@ -24,7 +24,7 @@ from runtime.pregel.model import PregelNode, Write
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
-from runtime.pregel.run import Base, Origin, Run
+from runtime.pregel.run import Base, Origin, Replay, Run
 from runtime.pregel.task import Task, path_text
 from runtime.pregel.update import update
 from runtime.types import Command, Send, interrupt_id
@@ -76,7 +76,7 @@ def _find(run: Run) -> Generator[Effect, Any, Beginning]:
     if run.saver is not None:
         saved = yield from _load(run)
     frame = Frame.load(run.topology, saved)
-    if run.origin is not None:
+    if run.origin is not None and run.origin.ns != run.ns:
         frame.config = None  # it continues in this run's own namespace, where nothing was saved yet
     run.base = Base(frame.config, dict(frame.versions) if run.durability == "exit" else {})
     has_children = False
@@ -88,8 +88,9 @@ def _find(run: Run) -> Generator[Effect, Any, Beginning]:
 def _load(run: Run) -> Generator[Effect, Any, CheckpointTuple | None]:
     if run.origin is not None:
         return (yield from _load_origin(run, run.origin))
-    if run.bound is not None and not run.root and run.checkpoint_id is None:
-        older = yield History(run.at(None), before=run.at(run.bound), limit=1)
+    if run.replay is not None and not run.root and run.replay.first_visit(run.ns):
+        older = yield History(run.at(None), before=run.at(run.replay.bound), limit=1)
+        run.resuming = False
         return older[0] if older else None
     saved = yield Load(run.at(run.checkpoint_id))
     if saved is None and run.checkpoint_id is not None:
@@ -119,7 +120,7 @@ def _continues(run: Run, found: Beginning) -> bool:
     if run.origin is not None:
         return True
     if not run.root:
-        return run.resuming and run.bound is None
+        return run.resuming
     if run.input is None or found.command is not None:
         return True
     run_id = run.metadata.get("run_id")
@@ -143,7 +144,7 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
         found.forking = answering and found.has_children
     if replay and run.root:
         run.replaying = True
-        run.bound = _bound(found)
+        run.replay = Replay(_bound(found))
     writes = command_writes(run, command) if command is not None else []
     asked = read_record(frame.pending)
     former = plan(frame, _origin_ns(run)) if found.forking else []
@@ -165,7 +166,7 @@ def _origin_ns(run: Run) -> str:
     return run.origin.ns if run.origin is not None else run.ns
 
 
-def _bound(found: Beginning) -> str | None:
+def _bound(found: Beginning) -> str:
     """The checkpoint that runs inside may look back from: an edit's or a fork's is its parent."""
     frame = found.frame
     if frame.metadata.get("source") in ("update", "fork") and frame.parent_config is not None:
@@ -202,8 +203,7 @@ def _hand_over(
 ) -> Generator[Effect, Any, None]:
     """Give a task on a new branch the answers that its former self gets, and point inside it."""
     former_ns = before.checkpoint_ns
-    inside = {ns: cp for ns, cp in run.targets.items() if ns == former_ns or ns.startswith(f"{former_ns}|")}
-    if inside:
+    if any(leads_to(former_ns, ns) or leads_to(strip_ids(former_ns), ns) for ns in run.targets):
         run.origins[task.id] = former_ns
     if record is None or not record.interrupts:
         return
@@ -215,6 +215,11 @@ def _hand_over(
             return
     if any(interrupt.id in run.answers for interrupt in record.interrupts):
         run.origins[task.id] = former_ns
+
+
+def leads_to(ns: str, target: str) -> bool:
+    """Whether a namespace is on the way to another."""
+    return target == ns or target.startswith(f"{ns}{NS_SEP}")
 
 
 def _save_writes(run: Run, frame: Frame, task: Task, writes: list[Write]) -> Generator[Effect, Any, None]:
@@ -230,7 +235,7 @@ def _match(run: Run, found: Beginning) -> Generator[Effect, Any, bool]:
     """Find the question of each answer. Answers whether the run brings any."""
     command = found.command
     if not run.root or command is None:
-        return bool(run.answers) and run.origin is not None
+        return bool(run.answers or run.loose) and run.origin is not None
     pending = open_questions(found.frame, run.ns, again=found.has_children)
     resume = command.resume
     if resume is None and not (pending and not command.update and not command.goto):
@@ -240,6 +245,9 @@ def _match(run: Run, found: Beginning) -> Generator[Effect, Any, bool]:
             "Command(resume=...) needs a checkpointer: without one there is no paused run to answer; "
             "compile the graph with checkpointer=..."
         )
+    if run.targets and not isinstance(resume, dict):
+        run.loose.append(resume)
+        return True
     issued: set[str] = set()
     if isinstance(resume, dict) and resume and not all(key in pending for key in resume):
         issued = yield from _issued(run)
@@ -259,6 +267,11 @@ def open_questions(frame: Frame, ns: str, *, again: bool = False) -> list[str]:
             shown = record.interrupts if again else record.open(task.checkpoint_ns)
             found.extend(interrupt.id for interrupt in shown)
     return list(dict.fromkeys(found))
+
+
+def strip_ids(ns: str) -> str:
+    """A namespace without task ids: the same for every run of the node."""
+    return NS_SEP.join(part.split(NS_END)[0] for part in ns.split(NS_SEP))
 
 
 def _issued(run: Run) -> Generator[Effect, Any, set[str]]:
