@@ -1,7 +1,9 @@
 """What is allowed in a drawing and still looks like a mistake.
 
-Rule: a finding is never an error. A router without a map and a `Command(goto=...)` without an
-annotation may lead anywhere, so where either could be the way, nothing is said.
+Rule: a finding is never an error. A router without a map may lead anywhere, and so may a node that
+returns commands without saying where to; where either could be the way, nothing is said. A node
+counts as one that returns commands if its annotation says so or, without one, if its own code names
+`Command`, `Send` or `goto`.
 """
 
 from __future__ import annotations

@@ -57,7 +57,9 @@ def _search(target: Any, depth: int) -> Iterator[Any]:
 
 def _parts(target: Any) -> Iterator[Any]:
     """What a composite is made of."""
-    if isinstance(target, RunnableSequence):
+    if isinstance(target, dict):
+        yield from target.values()
+    elif isinstance(target, RunnableSequence):
         yield from target.steps
     elif isinstance(target, RunnableParallel):
         yield from target.steps__.values()
