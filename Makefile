@@ -38,17 +38,18 @@ $(VENV)/.made:
 $(VENV)/.installed: $(VENV)/.made pyproject.toml $(SOURCES)
 	@if [ $(VENV)/.dependencies -nt pyproject.toml ]; then \
 		echo '$(BIN)/python -m pip install --no-deps --force-reinstall .'; \
-		$(BIN)/python -m pip install --quiet --no-deps --force-reinstall . ; \
+		$(BIN)/python -m pip install --quiet --no-deps --force-reinstall .; \
 	else \
-		echo '$(BIN)/python -m pip install .'; \
-		$(BIN)/python -m pip install --quiet . && touch $(VENV)/.dependencies; \
+		echo "$(BIN)/python -m pip install '.$(EXTRAS)'"; \
+		$(BIN)/python -m pip install --quiet '.$(EXTRAS)' && touch $(VENV)/.dependencies $(if $(EXTRAS),$(VENV)/.test-dependencies); \
 	fi
 	@touch $@
 
-$(VENV)/.test-dependencies: $(VENV)/.installed pyproject.toml
+# Usually done by the rule above, in one go; something is left to do only after `make demo` came first.
+$(VENV)/.test-dependencies: $(VENV)/.installed
 	@if [ ! $@ -nt pyproject.toml ]; then \
-		echo '$(BIN)/python -m pip install .[test]'; \
-		$(BIN)/python -m pip install --quiet '.[test]'; \
+		echo "$(BIN)/python -m pip install '.$(EXTRAS)'"; \
+		$(BIN)/python -m pip install --quiet '.$(EXTRAS)'; \
 	fi
 	@touch $@
 
@@ -60,6 +61,8 @@ demo: $(VENV)/.installed
 	$(BIN)/forkpoint demo $(ARGS)
 
 test: check tests
+
+test check tests: EXTRAS := [test]
 
 check: $(VENV)/.test-dependencies
 	$(BIN)/ruff format --check .
