@@ -142,7 +142,7 @@ def task(
     return wrap if func is None else wrap(func)
 
 
-class entrypoint:  # noqa: N801 - used as a decorator
+class entrypoint:
     """Make a function a workflow: a graph of one node, with all that graphs have.
 
     The function takes one input, and may ask by keyword for `previous`, `runtime`, `config`, `store` and
@@ -189,7 +189,7 @@ class entrypoint:  # noqa: N801 - used as a decorator
         self.timeout = TimeoutPolicy.coerce(timeout)
 
     @dataclass(slots=True)
-    class final(Generic[R, S]):  # noqa: N801 - reads as part of the decorator's name
+    class final(Generic[R, S]):
         """What a workflow returns and what it keeps for its next run, where these differ."""
 
         value: R
@@ -198,7 +198,9 @@ class entrypoint:  # noqa: N801 - used as a decorator
     def __call__(self, func: Callable[..., Any]) -> Pregel:
         """Make the graph. Raises TypeError for a generator, or a function that takes no input."""
         if inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
-            raise NotImplementedError("an entrypoint cannot be a generator; stream through the `writer` argument instead")
+            raise NotImplementedError(
+                "an entrypoint cannot be a generator; stream through the `writer` argument instead"
+            )
         parameters = list(inspect.signature(func).parameters.values())
         if not parameters:
             raise ValueError("an entrypoint's function takes one input as its first parameter; this one takes none")
@@ -229,7 +231,6 @@ class entrypoint:  # noqa: N801 - used as a decorator
             store=self.store,
             cache=self.cache,
             context_schema=self.context_schema,
-            name=name,
         )
         functools.update_wrapper(graph, func, assigned=("__module__", "__doc__"), updated=())
         return graph

@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from runtime._context import TaskContext
 from runtime.pregel import effects as fx
 from runtime.pregel.call import acall, aperform, settle
-from runtime.pregel.drive import Event, any_child, drain, without_id
+from runtime.pregel.drive import Event, any_child, drain, without_id, written_by
 from runtime.pregel.run import Run
 
 Job = Callable[[], Awaitable[Any]]
@@ -208,7 +208,7 @@ class Asyncio:
 
     async def _put_writes(self, effect: fx.PutWrites) -> None:
         saver: Any = self.run.saver
-        await self._save(partial(saver.aput_writes, effect.config, effect.writes, effect.task_id, effect.task_path))
+        await self._save(partial(saver.aput_writes, *written_by(saver.aput_writes, effect)))
 
     async def _flush(self, _effect: fx.Flush | None = None) -> None:
         while self._saving is not None:
@@ -256,24 +256,23 @@ async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
                 effect = send(answer)
             except StopIteration:
                 break
-            send = program.send
+            send, answer = program.send, None
+            receiving, performed = type(effect) is fx.Receive, False
             try:
-                receiving = type(effect) is fx.Receive
-                answer = await (driver.receive() if receiving else driver.perform(effect))
-                while True:
+                while not performed:
                     if driver.chunks and closing is None:
                         for chunk in drain(driver.chunks):
                             yield chunk
-                    if not receiving or answer:
-                        break
-                    answer = await driver.receive()
+                    answer = await (driver.receive() if receiving else driver.perform(effect))
+                    performed = bool(answer) or not receiving
             except GeneratorExit as close:
                 # What runs is cancelled, what has finished is saved, and the loop stops there.
                 closing = close
                 run.cancelled.set()
                 await driver.perform(fx.Halt())
-                while receiving and not answer:
-                    answer = await driver.receive()
+                while not performed:
+                    answer = await (driver.receive() if receiving else driver.perform(effect))
+                    performed = bool(answer) or not receiving
             except BaseException as error:  # the loop, not the driver, decides what failure means
                 if isinstance(error, asyncio.CancelledError):
                     await driver.cancel_all()

@@ -56,9 +56,7 @@ class Body:
         self.afunc: Callable[..., Awaitable[Any]] | None = None
         self.runnable: Runnable[Any, Any] | None = None
         self.name = name or name_of(target)
-        if isinstance(target, RunnableLambda) and type(target) is RunnableLambda:
-            self.runnable = target
-        elif isinstance(target, Runnable):
+        if (isinstance(target, RunnableLambda) and type(target) is RunnableLambda) or isinstance(target, Runnable):
             self.runnable = target
         elif isinstance(target, dict):
             self.runnable = RunnableParallel(target)

@@ -177,5 +177,3 @@ def _fail(future: Any, error: BaseException) -> None:
         fail()
     else:
         loop().call_soon_threadsafe(fail)
-
-

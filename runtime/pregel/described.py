@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import BaseModel, TypeAdapter, create_model
+from pydantic import BaseModel, RootModel, TypeAdapter, create_model
 
 from runtime._constants import NS_SEP, RESERVED
 from runtime.pregel.model import PregelNode, Topology, listed
@@ -130,7 +130,8 @@ class Described:
     def _schema_of(self, channels: str | Sequence[str], suffix: str, kind: str) -> type[BaseModel]:
         known = self.topology.channels
         if isinstance(channels, str):
-            return create_model(self.get_name(suffix), root=(getattr(known[channels], kind), ...))
+            inner = getattr(known[channels], kind)
+            return type(self.get_name(suffix), (RootModel[inner],), {"__module__": __name__})
         fields: dict[str, Any] = {name: (getattr(known[name], kind), None) for name in channels if name in known}
         return create_model(self.get_name(suffix), **fields)
 

@@ -6,11 +6,13 @@ threads as the run allows; whatever nodes stream arrives in the same inbox as th
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import Context, copy_context
+from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -216,7 +218,7 @@ class Blocking:
 
     def _put_writes(self, effect: fx.PutWrites) -> None:
         saver: Any = self.run.saver
-        self._save(lambda: saver.put_writes(effect.config, effect.writes, effect.task_id, effect.task_path))
+        self._save(lambda: saver.put_writes(*written_by(saver.put_writes, effect)))
 
     def _flush(self, _effect: fx.Flush | None = None) -> None:
         if self._behind is not None:
@@ -251,6 +253,18 @@ class Blocking:
             self._behind = None
 
 
+@lru_cache(maxsize=64)
+def _takes_path(put_writes: Any) -> bool:
+    parameters = inspect.signature(put_writes).parameters
+    return "task_path" in parameters or any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+
+
+def written_by(put_writes: Any, effect: fx.PutWrites) -> tuple[Any, ...]:
+    """The arguments that a saver's method takes: older ones know no task path."""
+    given = (effect.config, effect.writes, effect.task_id)
+    return (*given, effect.task_path) if _takes_path(getattr(put_writes, "__func__", put_writes)) else given
+
+
 def without_id(config: Any) -> Any:
     """The config of a thread and namespace, naming no checkpoint."""
     return {"configurable": {k: v for k, v in config["configurable"].items() if k != "checkpoint_id"}}
@@ -279,22 +293,21 @@ def drive(run: Run, program: Any) -> Iterator[Event]:
                 effect = send(answer)
             except StopIteration:
                 break
-            send = program.send
+            send, answer = program.send, None
+            receiving, performed = type(effect) is fx.Receive, False
             try:
-                answer = driver.receive() if type(effect) is fx.Receive else driver.perform(effect)
-                if driver.chunks and closing is None:
-                    yield from drain(driver.chunks)
-                while type(effect) is fx.Receive and not answer:
-                    answer = driver.receive()
+                while not performed:
                     if driver.chunks and closing is None:
                         yield from drain(driver.chunks)
+                    answer = driver.receive() if receiving else driver.perform(effect)
+                    performed = bool(answer) or not receiving
             except GeneratorExit as close:
                 # Nothing more is started; what runs ends and is saved, and the loop stops there.
                 closing = close
                 run.cancelled.set()
                 driver.perform(fx.Halt())
-                if type(effect) is fx.Receive and not answer:
-                    answer = _wait(driver)
+                if not performed:
+                    answer = _wait(driver) if receiving else driver.perform(effect)
             except BaseException as error:  # the loop, not the driver, decides what failure means
                 send, answer = program.throw, error
         if closing is None:

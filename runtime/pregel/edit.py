@@ -52,7 +52,8 @@ def edit_program(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Progr
         CheckpointNotFoundError: the config names a checkpoint that the thread does not have.
     """
     if not supersteps or any(not updates for updates in supersteps):
-        raise ValueError("bulk_update_state needs at least one superstep, and one update in each")
+        what = "updates" if supersteps else "supersteps"
+        raise ValueError(f"No {what} provided: bulk_update_state needs a superstep at least, and an update in each")
     checkpoint_id = run.checkpoint_id
     config: RunnableConfig = run.at(checkpoint_id)
     for updates in supersteps:
@@ -99,9 +100,7 @@ def _alone(updates: Sequence[StateUpdate], what: str) -> None:
         raise InvalidUpdateError(f"{what} goes with no other update; got {len(updates)} in one superstep")
 
 
-def apply_edits(
-    run: Run, frame: Frame, updates: Sequence[StateUpdate]
-) -> Generator[Effect, Any, Edited]:
+def apply_edits(run: Run, frame: Frame, updates: Sequence[StateUpdate]) -> Generator[Effect, Any, Edited]:
     """Fold edits into the frame through their nodes' writers and branches; saves nothing."""
     pending = {}
     for task in plan(frame, run.ns) if frame.checkpoint_id else ():
@@ -130,6 +129,7 @@ def apply_edits(
         tasks.append(task)
     changes = update(frame, tasks, run.next_version)
     frame.advance(changes)
+    frame.updated = None  # what waited before the edit may still run, so every node is looked at
     return Edited(frame, tasks, changes.versions)
 
 

@@ -108,9 +108,7 @@ class CacheSet:
     entries: Mapping[tuple[tuple[str, ...], str], tuple[Any, int | None]]
 
 
-Effect = Union[
-    Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, Settle, CacheGet, CacheSet
-]
+Effect = Union[Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, Settle, CacheGet, CacheSet]
 
 
 FINISHED, PAUSED, FAILED, ESCAPED, CANCELLED = range(5)

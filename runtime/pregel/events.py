@@ -55,7 +55,7 @@ def task_started(run: Run, task: Task, context: TaskContext | None = None) -> No
         return
     value = _input_of(run, task, context)
     payload = {"id": task.id, "name": task.name, "input": value, "triggers": tuple(task.triggers)}
-    metadata = {**run.metadata, **task.node.metadata}
+    metadata = {**run.own_metadata, **task.node.metadata}
     if metadata:
         payload["metadata"] = metadata
     _debug(run, "tasks", task.step, "task", payload)
@@ -202,7 +202,7 @@ def _public(run: Run, config: Any) -> Any:
     conf = {**run.saver_keys(), **config.get(CONF, {})}
     if run.checkpoint_map:
         conf["checkpoint_map"] = {**run.checkpoint_map, run.ns: conf.get(CONFIG_KEY_CHECKPOINT_ID)}
-    return {**{k: v for k, v in run.config.items() if k != "callbacks"}, CONF: conf}
+    return {CONF: conf}
 
 
 def _task_view(view: Any) -> dict[str, Any]:
@@ -211,8 +211,8 @@ def _task_view(view: Any) -> dict[str, Any]:
         shown["error"] = view.error
     elif view.result is not None:
         shown["result"] = view.result
-        shown["interrupts"] = [as_record(interrupt) for interrupt in view.interrupts]
+        shown["interrupts"] = tuple(as_record(interrupt) for interrupt in view.interrupts)
     else:
-        shown["interrupts"] = [as_record(interrupt) for interrupt in view.interrupts]
+        shown["interrupts"] = tuple(as_record(interrupt) for interrupt in view.interrupts)
     shown["state"] = view.state
     return shown

@@ -88,7 +88,7 @@ def stops_before(run: Run, frame: Frame, tasks: Sequence[Task]) -> bool:
     """Whether the run ends here although tasks are woken; says why in `run.status`."""
     if run.cancelled.is_set():
         run.status = "cancelled"
-    elif frame.step > run.stop:
+    elif frame.step >= run.stop:
         run.status = "out_of_steps"
     elif is_stopped(run.interrupt_before, frame, tasks):
         run.status = "interrupt_before"
@@ -106,14 +106,10 @@ def is_stopped(names: Sequence[str] | str, frame: Frame, tasks: Sequence[Task]) 
     if not any(not task.hidden and (names == "*" or task.name in names) for task in tasks):
         return False
     passed = frame.seen.get("__interrupt__", {})
-    return any(
-        channel not in passed or version > passed[channel] for channel, version in frame.versions.items()
-    )
+    return any(channel not in passed or version > passed[channel] for channel, version in frame.versions.items())
 
 
-def incomplete(
-    run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome
-) -> Generator[Effect, Any, Frame]:
+def incomplete(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Generator[Effect, Any, Frame]:
     """A superstep that cannot be folded yet: raise what went wrong, or answer with what to show."""
     yield from save_tasks(frame, outcome.unsaved)
     if outcome.failed:

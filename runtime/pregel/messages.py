@@ -81,9 +81,7 @@ class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler):
         shown = [tag for tag in tags or () if not tag.startswith(_OWN_TAGS)]
         self._calls[run_id] = (ns, {**metadata, "tags": shown} if shown else metadata)
 
-    def on_llm_new_token(
-        self, token: str, *, chunk: Any = None, run_id: UUID, **_: Any
-    ) -> None:
+    def on_llm_new_token(self, token: str, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
         """Report a token."""
         call = self._calls.get(run_id)
         if call is not None and isinstance(chunk, ChatGenerationChunk):

@@ -7,11 +7,12 @@ number of runs, threads and event loops at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from runtime._constants import TASKS
 from runtime.channels.base import BaseChannel
+from runtime.constants import START
 
 if TYPE_CHECKING:
     from runtime.pregel.body import Body
@@ -71,6 +72,10 @@ class PregelNode:
     error_handler: str | None = None
     handles_errors: bool = False
     spawns: bool = False
+
+    def copy(self, update: Mapping[str, Any] | None = None) -> PregelNode:
+        """A node like this one, with some fields changed."""
+        return replace(self, **(update or {}))
 
     @property
     def bound(self) -> Any:
@@ -136,6 +141,11 @@ class Topology:
         if chosen is not None:
             return _names(chosen)
         return tuple(k for k in self.channels if k != TASKS)
+
+    def takes_input_in_step(self, updated: set[str] | None) -> bool:
+        """Whether the next superstep only hands the input on: such a one counts against no limit."""
+        hidden = self.nodes.get(START)
+        return hidden is not None and updated is not None and not updated.isdisjoint(hidden.triggers)
 
 
 def _names(channels: str | Sequence[str]) -> str | tuple[str, ...]:

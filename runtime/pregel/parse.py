@@ -58,9 +58,7 @@ def merge(*configs: RunnableConfig | None) -> RunnableConfig:
     return merged  # type: ignore[return-value]
 
 
-_KNOWN = frozenset(
-    {"callbacks", "run_name", "run_id", "max_concurrency", "recursion_limit", "tags", "metadata", CONF}
-)
+_KNOWN = frozenset({"callbacks", "run_name", "run_id", "max_concurrency", "recursion_limit", "tags", "metadata", CONF})
 
 
 def full_config(graph: Pregel, config: RunnableConfig | None) -> tuple[RunnableConfig, TaskContext | None]:
@@ -78,7 +76,6 @@ def full_config(graph: Pregel, config: RunnableConfig | None) -> tuple[RunnableC
     merged["recursion_limit"] = merged.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
     if merged["recursion_limit"] < 1:
         raise ValueError(f"recursion_limit must be at least 1, not {merged['recursion_limit']}")
-    merged["metadata"] = _metadata(merged)
     return merged, outer
 
 
@@ -89,15 +86,25 @@ def _is_apart(outer: TaskContext, config: RunnableConfig | None) -> bool:
     return thread is not None and thread != outer.run.thread_id
 
 
+_TRACED = (
+    CONFIG_KEY_THREAD_ID,
+    CONFIG_KEY_CHECKPOINT_ID,
+    CONFIG_KEY_CHECKPOINT_NS,
+    "task_id",
+    "run_id",
+    "assistant_id",
+    "graph_id",
+)
+"""Keys of `configurable` that say where a run is, and so go with everything it reports."""
+
+
 def _metadata(config: RunnableConfig) -> dict[str, Any]:
-    """The config's metadata and the simple values of its configurable."""
+    """The config's metadata, and where its configurable says that the run is."""
     metadata = dict(config.get("metadata") or {})
-    for key, value in config.get(CONF, {}).items():
-        if key.startswith("__") or key in metadata or "key" in key.lower() or "token" in key.lower():
-            continue
-        if key in (CONFIG_KEY_CHECKPOINT_NS, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_MAP):
-            continue
-        if isinstance(value, str | int | float | bool):
+    conf = config.get(CONF, {})
+    for key in _TRACED:
+        value = conf.get(key)
+        if key not in metadata and isinstance(value, str | int | float | bool):
             metadata[key] = value
     return metadata
 
@@ -138,6 +145,8 @@ def new_run(
             f"graph {graph.name!r} has a checkpointer, so the config must name the thread to save to: "
             'pass {"configurable": {"thread_id": ...}}'
         )
+    if CONFIG_KEY_THREAD_ID in conf and conf[CONFIG_KEY_THREAD_ID] is not None:
+        conf[CONFIG_KEY_THREAD_ID] = str(conf[CONFIG_KEY_THREAD_ID])
     run = Run(
         graph.topology,
         input,
@@ -148,6 +157,7 @@ def new_run(
         durability=durability or (outer.run.durability if outer is not None else "async"),
         parent=outer,
     )
+    run.metadata = _metadata(merged)
     run.name = graph.name
     run.retry_policy = graph.retry_policy
     run.cache_policy = graph.cache_policy

@@ -173,8 +173,9 @@ def match_answers(resume: Any, pending: Sequence[str], issued: Iterable[str]) ->
             )
     if len(pending) > 1:
         raise UnknownInterruptError(
-            f"there are {len(pending)} open questions, and one answer cannot tell which it is for; "
-            f"pass a dict of interrupt id to answer, with ids from {', '.join(sorted(pending))}",
+            f"When there are multiple pending interrupts, you must specify the interrupt id when resuming: "
+            f"{len(pending)} questions are open, so pass a dict from id to answer, with ids from "
+            f"{', '.join(sorted(pending))}",
             reason="ambiguous",
             pending_ids=sorted(pending),
         )

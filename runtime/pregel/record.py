@@ -14,13 +14,15 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS
+from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS, TASKS
 from runtime._typing import MISSING
+from runtime.channels.untracked_value import UntrackedValue
 from runtime.checkpoint.ids import next_checkpoint_id
 from runtime.pregel.effects import Effect, Put, PutWrites
 from runtime.pregel.frame import Frame
 from runtime.pregel.run import Run
 from runtime.pregel.task import Task, path_text
+from runtime.types import Send
 
 CHECKPOINT_VERSION = 4
 
@@ -41,6 +43,8 @@ def checkpoint_of(frame: Frame, only: Sequence[str] | None = None, *, live: bool
             value = value.value  # a saver of ours finds out for itself what a value adds to the last
         if value is not MISSING:
             values[name] = value
+    if TASKS in values:
+        values[TASKS] = [without_untracked(frame, send) for send in values[TASKS]]
     return {
         "v": CHECKPOINT_VERSION,
         "id": frame.checkpoint_id,
@@ -50,6 +54,22 @@ def checkpoint_of(frame: Frame, only: Sequence[str] | None = None, *, live: bool
         "versions_seen": frame.seen if live else {n: dict(s) for n, s in frame.seen.items()},
         "updated_channels": sorted(frame.updated) if frame.updated is not None else None,
     }
+
+
+def savable(frame: Frame, writes: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Writes without those to untracked channels, which are never saved."""
+    channels = frame.topology.channels
+    return [write for write in writes if not isinstance(channels.get(write[0]), UntrackedValue)]
+
+
+def without_untracked(frame: Frame, value: Any) -> Any:
+    """A Send without what its argument holds for untracked channels, which are never saved."""
+    if isinstance(value, Send) and isinstance(value.arg, dict):
+        channels = frame.topology.channels
+        kept = {k: v for k, v in value.arg.items() if not isinstance(channels.get(k), UntrackedValue)}
+        if len(kept) != len(value.arg):
+            return Send(value.node, kept, timeout=value.timeout)
+    return value
 
 
 def advance_id(run: Run, frame: Frame, newest: str | None = None) -> None:
@@ -102,7 +122,7 @@ def _put(
     unsaved: Sequence[Task],
 ) -> Put:
     partial = hasattr(run.saver, "put_step") and changed is not None
-    writes = [(task.id, path_text(task.path), task.writes) for task in unsaved]
+    writes = [(task.id, path_text(task.path), savable(frame, task.writes)) for task in unsaved]
     return Put(
         addressed(run, before),
         checkpoint_of(
@@ -122,7 +142,7 @@ def addressed(run: Run, config: RunnableConfig) -> RunnableConfig:
     kept = {**run.saver_keys(), CONFIG_KEY_CHECKPOINT_NS: run.ns}
     if conf.get(CONFIG_KEY_CHECKPOINT_ID):
         kept[CONFIG_KEY_CHECKPOINT_ID] = conf[CONFIG_KEY_CHECKPOINT_ID]
-    return {CONF: kept, "metadata": dict(run.metadata)}
+    return {CONF: kept, "metadata": dict(run.own_metadata)}
 
 
 def save_tasks(frame: Frame, tasks: Sequence[Task]) -> Generator[Effect, Any, None]:

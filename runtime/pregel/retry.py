@@ -40,6 +40,5 @@ def takes(policy: RetryPolicy, error: Exception) -> bool:
     if callable(retry_on):
         return bool(retry_on(error))
     raise TypeError(
-        f"RetryPolicy(retry_on=…) takes an exception class, several, or a function of the error; "
-        f"got {retry_on!r}"
+        f"RetryPolicy(retry_on=…) takes an exception class, several, or a function of the error; got {retry_on!r}"
     )

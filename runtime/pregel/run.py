@@ -36,7 +36,7 @@ Emit = Callable[[tuple[tuple[str, ...], str, Any]], None]
 
 
 class ClockReading(NamedTuple):
-    """Where a run is, for managed values: this superstep, and the last one allowed."""
+    """Where a run is, for managed values: this superstep, and the last one that the limit allows."""
 
     step: int
     stop: int
@@ -139,6 +139,7 @@ class Run:
         "output",
         "output_channels",
         "output_set",
+        "own_metadata",
         "parent",
         "persistent",
         "recursion_limit",
@@ -184,6 +185,7 @@ class Run:
         self.config = config
         self.configurable: Mapping[str, Any] = conf
         self.metadata: Mapping[str, Any] = config.get("metadata") or {}
+        self.own_metadata = self.metadata
         self.recursion_limit: int = config.get("recursion_limit", 10007)
         self.max_concurrency: int | None = config.get("max_concurrency")
         self.run_id = str(config["run_id"]) if config.get("run_id") else None
@@ -269,7 +271,7 @@ class Run:
 
     def clock(self, frame: Frame) -> ClockReading:
         """What managed values are computed from."""
-        return ClockReading(frame.step, self.stop)
+        return ClockReading(frame.step, self.stop - 1)
 
     def spend(self, node: str, seconds: float) -> None:
         """Book the time that an attempt of a node took."""
@@ -287,7 +289,7 @@ class Run:
         conf[CONFIG_KEY_CHECKPOINT_NS] = self.ns if ns is None else ns
         if checkpoint_id:
             conf[CONFIG_KEY_CHECKPOINT_ID] = checkpoint_id
-        return {CONF: conf, "metadata": dict(self.metadata)}
+        return {CONF: conf, "metadata": dict(self.own_metadata)}
 
     def saver_keys(self) -> Mapping[str, Any]:
         """The part of the caller's `configurable` that goes with every checkpoint."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableConfig
 
 from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS, INTERRUPT
-from runtime.errors import InvalidUpdateError, ParentCommand
 from runtime.pregel import chunks as shapes
 from runtime.pregel.adrive import Asyncio, acarry_out, adrive
 from runtime.pregel.cached import namespace
@@ -97,9 +96,7 @@ def _durability(given: Mapping[str, Any]) -> str | None:
 
 def prepare(graph: Pregel, input: Any, config: RunnableConfig | None, options: Options) -> Run:
     """A run with its options set; nothing of it has happened yet."""
-    run = new_run(
-        graph, input, config, durability=options.durability, context=options.context, control=options.control
-    )
+    run = new_run(graph, input, config, durability=options.durability, context=options.context, control=options.control)
     if options.durability is not None and run.saver is None:
         warnings.warn("durability has no effect without a checkpointer", stacklevel=4)
     run.interrupt_before = options.interrupt_before
@@ -139,9 +136,7 @@ def _connect(run: Run, own: Any, modes: frozenset[str], *, inner: bool) -> None:
 # --- running ------------------------------------------------------------------------------------
 
 
-def stream(
-    graph: Pregel, input: Any, config: RunnableConfig | None, options: Options
-) -> Generator[Any, None, Run]:
+def stream(graph: Pregel, input: Any, config: RunnableConfig | None, options: Options) -> Generator[Any, None, Run]:
     """Run on the calling thread, and yield chunks. Returns the run."""
     run = prepare(graph, input, config, options)
     driver = run.driver = Blocking(run)
@@ -149,7 +144,11 @@ def stream(
     _connect(run, own, frozenset(options.modes) | options.printed, inner=options.subgraphs)
     shape = shapes.shaper(graph, options)
     manager = _traced(graph, run, options, awaited=False)
-    started = manager.on_chain_start(None, input, name=_name(graph, run), run_id=run.config.get("run_id")) if manager else None
+    started = (
+        manager.on_chain_start(None, input, name=_name(graph, run), run_id=run.config.get("run_id"))
+        if manager
+        else None
+    )
     if started is not None:
         begin_trace(run, started, awaited=False)
     events = drive(run, supersteps(run))
@@ -159,7 +158,7 @@ def stream(
     except BaseException as error:
         if started is not None:
             started.on_chain_error(error)
-        raise raised(run, error) from None if isinstance(error, ParentCommand) and run.root else error.__cause__
+        raise
     finally:
         events.close()
     if started is not None:
@@ -191,20 +190,11 @@ async def astream(
     except BaseException as error:
         if started is not None:
             await started.on_chain_error(error)
-        raise raised(run, error) from None if isinstance(error, ParentCommand) and run.root else error.__cause__
+        raise
     finally:
         await events.aclose()
     if started is not None:
         await started.on_chain_end(run.output)
-
-
-def raised(run: Run, error: BaseException) -> BaseException:
-    """What the caller gets: a command for a graph around this one makes no sense at the root."""
-    if isinstance(error, ParentCommand) and run.root:
-        return InvalidUpdateError(
-            f"a node of graph {run.name!r} returned Command(graph=Command.PARENT), but no graph contains this one"
-        )
-    return error
 
 
 def _name(graph: Pregel, run: Run) -> str:
@@ -265,9 +255,7 @@ def invoke(graph: Pregel, input: Any, config: RunnableConfig | None, *, stream_m
             return _given(graph, stop.value, options, stream_mode, chunks)
 
 
-async def ainvoke(
-    graph: Pregel, input: Any, config: RunnableConfig | None, *, stream_mode: Any, **given: Any
-) -> Any:
+async def ainvoke(graph: Pregel, input: Any, config: RunnableConfig | None, *, stream_mode: Any, **given: Any) -> Any:
     """Run, awaiting, and return what the run gives."""
     options = _invoke_options(graph, stream_mode, given)
     box: list[Run] = []
@@ -383,4 +371,18 @@ def cache_namespaces(graph: Pregel, nodes: Sequence[str] | None) -> list[tuple[s
     return [namespace(graph.topology.nodes[name].bodies, name) for name in chosen if name in graph.topology.nodes]
 
 
-__all__ = ("Options", "full_config", "prepare", "resolve_saver", "state_run", "ahistory", "ainvoke", "alook", "astream", "history", "invoke", "look", "stream")
+__all__ = (
+    "Options",
+    "ahistory",
+    "ainvoke",
+    "alook",
+    "astream",
+    "full_config",
+    "history",
+    "invoke",
+    "look",
+    "prepare",
+    "resolve_saver",
+    "state_run",
+    "stream",
+)

@@ -61,11 +61,13 @@ def begin(run: Run) -> Generator[Effect, Any, Frame]:
     """
     found = yield from _find(run)
     frame = found.frame
-    run.stop = frame.step + run.recursion_limit + 1
     if _continues(run, found):
         yield from _continue(run, found)
     else:
         yield from _take_input(run, found)
+    run.stop = frame.step + run.recursion_limit
+    if run.topology.takes_input_in_step(frame.updated):
+        run.stop += 1
     return frame
 
 

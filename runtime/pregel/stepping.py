@@ -92,9 +92,7 @@ class Preview:
     """Open questions of tasks that would run, and so ask, again."""
 
 
-def step_program(
-    run: Run, phase: Phase, only: Collection[str] | None, supplied: Mapping[str, Any]
-) -> Loop:
+def step_program(run: Run, phase: Phase, only: Collection[str] | None, supplied: Mapping[str, Any]) -> Loop:
     """Advance by one superstep, or by one phase of it. An input alone becomes a checkpoint, and no more.
 
     Raises:
@@ -166,7 +164,9 @@ def _update(run: Run, frame: Frame, tasks: list[Task]) -> Loop:
     missing = [task for task in tasks if not task.writes]
     if missing:
         names = ", ".join(dict.fromkeys(task.name for task in missing))
-        raise ValueError(f"the superstep cannot be folded yet: {len(missing)} of {len(tasks)} tasks have no result ({names})")
+        raise ValueError(
+            f"the superstep cannot be folded yet: {len(missing)} of {len(tasks)} tasks have no result ({names})"
+        )
     from runtime.pregel.execute import Outcome
 
     yield from fold(run, frame, tasks, Outcome())
@@ -180,7 +180,7 @@ def plan_program(run: Run, config: RunnableConfig) -> Generator[Effect, Any, Pla
     frame, tasks = yield from _superstep_at(run, config)
     records = read_record(frame.pending)
     by_hand = {value for _, channel, value in frame.pending if channel == SUPPLIED}
-    run.stop = frame.step + run.recursion_limit + 1
+    run.stop = frame.step + run.recursion_limit
     found = []
     for task in tasks:
         view = task_views(run, frame, [task])[0]
@@ -257,9 +257,7 @@ def _reducer_name(channel: Any) -> str | None:
     return None if reducer is None else getattr(reducer, "__qualname__", None) or repr(reducer)
 
 
-def preview_program(
-    run: Run, config: RunnableConfig, updates: list[StateUpdate]
-) -> Generator[Effect, Any, Preview]:
+def preview_program(run: Run, config: RunnableConfig, updates: list[StateUpdate]) -> Generator[Effect, Any, Preview]:
     """What `update_state` would make of these updates, and what would run next. Writes nothing."""
     saved = yield from load_named(run, config)
     frame = Frame.load(run.topology, saved)

@@ -27,8 +27,8 @@ def somebody_listens(config: RunnableConfig) -> bool:
         return True
     if any(os.environ.get(name, "").lower() in ("true", "1") for name in _SWITCHES):
         return True
-    from langchain_core.tracers.context import _configure_hooks
     from langchain_core.globals import get_debug
+    from langchain_core.tracers.context import _configure_hooks
 
     return get_debug() or any(variable.get() is not None for variable, *_ in _configure_hooks)
 
