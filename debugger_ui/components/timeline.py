@@ -92,6 +92,8 @@ def duration(milliseconds: float | None) -> str:
     """Return a duration as people read it: `27 ms`, `1.4 s`, `3 min`."""
     if milliseconds is None:
         return ""
+    if 0 < milliseconds < 1:
+        return "<1 ms"
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
     if milliseconds < 60_000:

@@ -7,6 +7,9 @@ from debugger_ui.components import sheet
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import ChannelView, CheckpointView
 
+INTERRUPT = "__interrupt__"
+"""Not a node: what was seen when the run was last interrupted."""
+
 COLUMNS = (
     sheet.column("name", "Channel"),
     sheet.column("version", "Version", hint="grows when a write reaches the channel"),
@@ -22,6 +25,7 @@ def channels(here: Tab, view: CheckpointView) -> None:
     if found is None:
         return
     moved = sum(channel.changed for channel in found)
+    found = tuple(sorted(found, key=lambda channel: not channel.version))
     blocks = [
         sheet.text(f"{moved} of {len(found)} moved in this superstep.", "small"),
         table(found),
@@ -44,7 +48,8 @@ def table(found: tuple[ChannelView, ...]) -> sheet.Block:
         columns=[column["key"] for column in COLUMNS],
     )
     rows = [{"key": channel.name, "tone": "changed" if channel.changed else ""} for channel in found]
-    return sheet.table(frame, COLUMNS, label="Channels", rows=rows, empty="No channel has a version yet.")
+    columns = COLUMNS if any(channel.bytes is not None for channel in found) else COLUMNS[:-1]
+    return sheet.table(frame, columns, label="Channels", rows=rows, empty="No channel has a version yet.")
 
 
 def version(channel: ChannelView) -> list[sheet.Item]:
@@ -65,8 +70,10 @@ def seen(channel: ChannelView) -> list[sheet.Item]:
     """Return who saw which version; those that the channel wakes by moving on are marked."""
     items: list[sheet.Item] = []
     for one in channel.seen_by:
+        if one.node == INTERRUPT:
+            continue
         word = f"{one.node} {number(one.version)}" if one.version else f"{one.node} never"
-        if one.trigger and one.fresh:
+        if one.trigger and one.fresh and channel.value is not None:
             items.append(sheet.chip(word, "next", "next", title="has moved on since: wakes this node"))
         else:
             items.append(sheet.chip(word, title=f"saw version {one.version}" if one.version else "never ran"))

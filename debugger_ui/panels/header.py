@@ -22,7 +22,7 @@ def page() -> str:
 
 def header(here: Tab, view: CheckpointView | None) -> None:
     """Draw the header row; `view` is the checkpoint under the cursor, if there is one."""
-    overview = here.session.overview()
+    overview = here.recall("overview", here.session.overview)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
         sheet.line(brand(overview), key="brand", height=34, width="content")
         thread_picker(here)
@@ -78,7 +78,7 @@ def standing(overview: Overview, view: CheckpointView | None) -> sheet.Block:
 
 def thread_picker(here: Tab) -> None:
     """Draw the choice of the thread: the newest ones, and the one that is open."""
-    found = here.see(here.session.threads, limit=PICKER_ROWS)
+    found = here.see(here.recall, "threads", lambda: here.session.threads(limit=PICKER_ROWS))
     rows = {row.id: row for row in found.rows} if found else {}
     current = here.session.cursor.thread
     threads = list(rows) if current in rows or not current else [current, *rows]

@@ -77,7 +77,7 @@ def choose_graph(here: Tab) -> None:
     )
     if chosen != overview.graph:
         here.act(here.session.move, graph=chosen)
-    shows = here.session.overview().shows
+    shows = here.session.overview().shows if chosen != overview.graph else overview.shows
     if shows:
         sheet.sheet([sheet.text(shows, "small")], key="new_run_shows")
 

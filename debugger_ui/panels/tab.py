@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 STATE_KEY = "_tab"
 CURSOR_PARAMS = ("graph", "thread", "branch", "checkpoint", "namespace", "task", "path")
 TIMELINE_PAGE = 500
+FRESH = 2.0
+"""Seconds for which a list of threads counts as the present one."""
 GRACE = 0.6
 """Seconds for which a URL that was replaced may still arrive with a request."""
 
@@ -38,6 +40,8 @@ class Tab:
     """The cursor's part of the URL as it was last read or written."""
     problem: Problem | None = None
     notice: str = ""
+    serial: int = -1
+    """Serial of the run's progress as it was last seen."""
     shown_serial: int = -1
     """Serial of the run whose problem has been shown, so that dismissing it lasts."""
     rows: int = TIMELINE_PAGE
@@ -48,12 +52,15 @@ class Tab:
     """The cursor was moved here since the URL was read: it leads, the URL follows."""
     left: dict[str, float] = field(default_factory=dict)
     """Query strings that were replaced, and when."""
+    remembered: dict[str, tuple[float, object, Any]] = field(default_factory=dict)
+    """What `recall` keeps: when, for which cursor and run, and what."""
     full: set[tuple[str, str]] = field(default_factory=set)
     """Checkpoint and path of values that are shown without a limit."""
 
     def act(self, action: Callable[..., T], *arguments: Any, **named: Any) -> T | None:
         """Do what a person asked for; a refusal becomes the tab's message. Returns None then."""
         self.problem, self.notice, self.leading = None, "", True
+        self.remembered.clear()
         try:
             return action(*arguments, **named)
         except SessionError as error:
@@ -69,6 +76,18 @@ class Tab:
         except SessionError as error:
             self.problem = error.problem
             return None
+
+    def recall(self, name: str, look: Callable[[], T]) -> T:
+        """Return what `look` returned a moment ago, if nothing was done and the run has not moved since.
+
+        The list of threads and the overview are drawn at every click, and cost a walk over all threads.
+        """
+        now, about = time.monotonic(), (self.session.cursor.graph, self.session.cursor.thread, self.serial)
+        kept = self.remembered.get(name)
+        if kept is None or now - kept[0] > FRESH or kept[1] != about:
+            kept = self.remembered[name] = now, about, look()
+        found: T = kept[2]
+        return found
 
     def read_url(self) -> None:
         """Follow the URL when the person changed it: a link, a bookmark, the Back button.
@@ -106,6 +125,7 @@ class Tab:
     def progress(self) -> RunProgress:
         """Return what the thread's worker does; a failure is taken over as the message, once."""
         now = self.session.progress()
+        self.serial = now.serial
         if now.problem is not None and not now.busy and now.serial != self.shown_serial:
             self.problem, self.shown_serial = now.problem, now.serial
         return now

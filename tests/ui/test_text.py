@@ -50,7 +50,15 @@ def test_counts_agree_with_their_noun():
 
 @pytest.mark.parametrize(
     ("milliseconds", "text"),
-    [(None, ""), (0.4, "0 ms"), (27.2, "27 ms"), (1400, "1.4 s"), (150_000, "2 min"), (7_200_000, "2.0 h")],
+    [
+        (None, ""),
+        (0, "0 ms"),
+        (0.4, "<1 ms"),
+        (27.2, "27 ms"),
+        (1400, "1.4 s"),
+        (150_000, "2 min"),
+        (7_200_000, "2.0 h"),
+    ],
 )
 def test_durations(milliseconds, text):
     assert duration(milliseconds) == text

@@ -223,13 +223,14 @@ class GraphView {
   }
 
   paintLegend() {
-    const states = STATES.filter(s => (this.data[s] ?? []).length)
+    const shown = state => (this.data[state] ?? []).filter(name => !this.nodes.get(name)?.node.terminal)
+    const states = STATES.filter(state => shown(state).length)
     this.legend.replaceChildren(...states.map(state => {
       const mark = svg("svg", { viewBox: "0 0 16 16", width: 13, height: 13, class: "mark", "aria-hidden": "true" })
       iconPath(state, mark)
-      const names = this.data[state].map(n => plain(n) + ((this.data.counts?.[n] ?? 0) > 1 && state !== "done" ? ` ×${this.data.counts[n]}` : ""))
-      const shown = names.length > 3 ? [...names.slice(0, 3), `+${names.length - 3}`] : names
-      return h("span", { class: `key ${state}`, "data-state": state }, mark, h("b", {}, WORDS[state]), h("span", { class: "names" }, state === "done" && names.length > 3 ? `${names.length} nodes` : shown.join(", ")))
+      const names = shown(state).map(n => plain(n) + ((this.data.counts?.[n] ?? 0) > 1 && state !== "done" ? ` ×${this.data.counts[n]}` : ""))
+      const few = names.length > 3 ? [...names.slice(0, 3), `+${names.length - 3}`] : names
+      return h("span", { class: `key ${state}`, "data-state": state }, mark, h("b", {}, WORDS[state]), h("span", { class: "names" }, state === "done" && names.length > 3 ? `${names.length} nodes` : few.join(", ")))
     }))
   }
 

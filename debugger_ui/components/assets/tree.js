@@ -6,12 +6,12 @@
 import { h, icon, plain } from "./dom.js"
 
 const LONG = 160
-const BRACKETS = { list: "[]", tuple: "()", set: "{}", dict: "{}" }
+const BRACKETS = { list: ["[", "]"], tuple: ["(", ")"], set: ["{", "}"], dict: ["{", "}"] }
 
 /** One line for a value inside a table cell or a diff. */
 export function inlineValue(node) {
   if (!node) return h("span", { class: "v none" }, "–")
-  const text = plain(node.x)
+  const text = node.c?.length ? framed(node) : plain(node.x)
   const short = text.length > LONG ? `${text.slice(0, LONG)}…` : text
   return h("span", { class: `v ${node.k}`, title: `${node.t}${node.n ? `, ${node.n}` : ""}\n${text.slice(0, 2000)}` }, short)
 }
@@ -52,11 +52,16 @@ function branch(key, node, view, where, depth, marks = []) {
   return element
 }
 
+function framed(node) {
+  const [open, close] = BRACKETS[node.k] ?? ["(", ")"]
+  return open + preview(node) + close
+}
+
 /** A folded container in one line: its first items, as far as they are short. */
 function preview(node) {
   const named = !["list", "tuple", "set"].includes(node.k)
   return node.c.slice(0, 6).map(([key, child]) => {
-    const text = plain(child?.x ?? "").slice(0, 60)
+    const text = child?.c?.length ? framed(child) : plain(child?.x ?? "").slice(0, 60)
     return named ? `${plain(key)}: ${text}` : text
   }).join(", ").slice(0, LONG)
 }

@@ -1,0 +1,274 @@
+"""The page's wiring, without a browser: what each control asks of the session, and what is sent to the components."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from debugger_ui.server import shared
+from debugger_ui.session.session import DebugSession
+from debugger_ui.session.workspace import Workspace
+from sample_graphs.recorded import THREADS, record
+
+APP = Path(__file__).resolve().parents[2] / "debugger_ui" / "app.py"
+TABS = ("State", "Diff", "Tasks", "Channels", "Edit")
+HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[x] ![i](http://evil.example/leak.png)"
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded") / "demo.sqlite"
+    record(path)
+    return path
+
+
+@pytest.fixture
+def database(recorded, tmp_path):
+    return Path(shutil.copy(recorded, tmp_path / "demo.sqlite"))
+
+
+@pytest.fixture
+def open_page(database):
+    """Open the page at a cursor, on a copy of the demo."""
+    opened = []
+
+    def make(*, read_only=False, **params):
+        if not opened:
+            workspace = Workspace.open("demo", database=str(database), read_only=read_only)
+            opened.append(workspace)
+            shared.use(workspace, thread="research-waiting")
+        page = AppTest.from_file(str(APP), default_timeout=60)
+        for name, value in params.items():
+            page.query_params[name] = value
+        return page.run()
+
+    yield make
+    for workspace in opened:
+        workspace.close()
+    shared._opened.clear()
+
+
+def sent(page, name, key=None):
+    """What Python sent to a component: the first of that name, or the one with the key."""
+    for element in page.get("bidi_component"):
+        if element.proto.component_name == f"forkpoint.{name}" and (key is None or f"-{key}" in element.proto.id):
+            return json.loads(element.proto.json)
+    raise AssertionError(f"no component {name} {key or ''}")
+
+
+def text_of(page, key):
+    """All that a sheet shows, as one text."""
+    return json.dumps(sent(page, "sheet", key), ensure_ascii=False)
+
+
+def finish(page):
+    """Let the run of the page's thread end, and draw the page again."""
+    page.session_state["_tab"].session.wait(30)
+    return page.run()
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_without_a_thread_in_the_url_the_launchers_thread_is_open(open_page):
+    page = open_page()
+    assert not page.exception
+    assert page.query_params["thread"] == "research-waiting"
+    graph = sent(page, "graph")
+    assert graph["waiting"] == ["review"]
+    assert {"plan", "research", "check"} <= set(graph["done"])
+    assert sent(page, "timeline")["total"] == 5
+
+
+@pytest.mark.parametrize("thread", [each.thread_id for each in THREADS])
+def test_every_recorded_thread_can_be_looked_at_in_every_tab(open_page, thread):
+    page = open_page(thread=thread)
+    for tab in TABS:
+        page.session_state["tab"] = tab
+        page.run()
+        assert not page.exception
+        assert page.session_state["_tab"].problem is None
+        assert sent(page, "timeline")["selected"]
+
+
+def test_looking_writes_nothing(open_page, database):
+    before = digest(database)
+    for thread in ("research-forked", "flaky-failed", "approvals-waiting"):
+        page = open_page(thread=thread)
+        for tab in TABS:
+            page.session_state["tab"] = tab
+            page.run()
+    assert digest(database) == before
+
+
+def test_a_link_opens_its_checkpoint_and_an_unknown_one_falls_back(open_page):
+    newest = open_page(thread="counter")
+    oldest = sent(newest, "timeline")["rows"][-1]["id"]
+    page = open_page(thread="counter", checkpoint=oldest)
+    assert sent(page, "timeline")["selected"] == oldest
+    page = open_page(thread="counter", checkpoint="no-such-checkpoint")
+    assert not page.exception
+    assert "no-such-checkpoint" in page.session_state["_tab"].problem.message
+    page = open_page(thread=HOSTILE)
+    assert not page.exception
+
+
+def test_a_parameter_that_names_an_action_does_nothing(open_page, database):
+    before = digest(database)
+    page = open_page(thread="counter", action="run", do_step="true", step="1")
+    assert not page.exception
+    assert digest(database) == before
+
+
+def test_back_first_and_last_move_the_cursor_and_the_url(open_page):
+    page = open_page(thread="research-finished")
+    rows = [row["id"] for row in sent(page, "timeline")["rows"]]
+    page.button(key="do_back").click().run()
+    assert sent(page, "timeline")["selected"] == rows[1]
+    assert page.query_params["checkpoint"] == rows[1]
+    page.button(key="do_first").click().run()
+    assert sent(page, "timeline")["selected"] == rows[-1]
+    assert page.button(key="do_back").disabled
+    page.button(key="do_last").click().run()
+    assert sent(page, "timeline")["selected"] == rows[0]
+    assert "checkpoint" not in page.query_params
+
+
+def test_step_in_the_past_makes_a_branch_and_keeps_what_was_there(open_page):
+    page = open_page(thread="counter")
+    before = [row["id"] for row in sent(page, "timeline")["rows"]]
+    page.button(key="do_first").click().run()
+    page.button(key="do_step").click().run()
+    finish(page)
+    after = sent(page, "timeline")
+    assert set(before) < {row["id"] for row in after["rows"]}
+    assert after["branches"] == 2
+    assert not page.exception
+
+
+def test_a_waiting_thread_offers_answer_and_not_step(open_page):
+    page = open_page(thread="research-waiting")
+    assert page.button(key="do_step").disabled
+    assert not page.button(key="do_answer").disabled
+    page.button(key="do_answer").click().run()
+    assert "Write the report from these findings?" in text_of(page, "question_sheet")
+    approve = next(button for button in page.button if button.label == "approve")
+    approve.click().run()
+    finish(page)
+    assert sent(page, "timeline")["rows"][0]["status"] == "done"
+
+
+def test_an_empty_answer_is_refused_in_a_sentence(open_page, database):
+    page = open_page(thread="research-waiting", tab="Tasks")
+    before = digest(database)
+    send = next(button for button in page.button if button.label == "Answer" and button.key.startswith("send_"))
+    send.click().run()
+    assert "empty" in page.session_state["_tab"].problem.message
+    assert not page.exception
+    assert digest(database) == before
+
+
+@pytest.mark.parametrize("typed", ['{"a": 1,}', "{'a': 1}", '"unclosed', "", "   ", "[1, 2"])
+def test_malformed_json_is_refused_where_it_is_and_nothing_is_written(open_page, database, typed):
+    page = open_page(thread="research-finished", tab="Edit")
+    base = sent(page, "timeline")["selected"]
+    page.multiselect(key=f"edit_keys_{base}").select("findings").run()
+    before = digest(database)
+    page.session_state["editor_findings"] = {"doc": {"rev": f"{base}:findings:overwrite", "text": typed}}
+    page.run()
+    assert "edit-problem" in text_of(page, "preview")
+    page.button(key="save_branch").click().run()
+    problem = page.session_state["_tab"].problem
+    assert problem is not None
+    assert "findings" in problem.message or problem.line is not None
+    assert digest(database) == before
+    assert not page.exception
+
+
+def test_saving_a_branch_runs_nothing(open_page):
+    page = open_page(thread="research-finished", tab="Edit")
+    base = sent(page, "timeline")["selected"]
+    total = sent(page, "timeline")["total"]
+    page.multiselect(key=f"edit_keys_{base}").select("question").run()
+    page.session_state["editor_question"] = {"doc": {"rev": f"{base}:question:overwrite", "text": '"And a tunnel?"'}}
+    page.run()
+    page.button(key="save_branch").click().run()
+    timeline = sent(page, "timeline")
+    assert timeline["total"] == total + 1
+    assert timeline["rows"][0]["source"] == "update"
+    assert page.session_state["_tab"].problem is None
+
+
+def test_text_typed_for_another_checkpoint_is_not_used(open_page):
+    page = open_page(thread="research-finished", tab="Edit")
+    base = sent(page, "timeline")["selected"]
+    page.multiselect(key=f"edit_keys_{base}").select("question").run()
+    page.session_state["editor_question"] = {"doc": {"rev": "elsewhere:question:overwrite", "text": "nonsense"}}
+    page.run()
+    assert "edit-problem" not in text_of(page, "preview")
+
+
+def test_read_only_says_so_and_offers_no_change(open_page):
+    page = open_page(read_only=True, thread="counter", tab="Edit")
+    assert "read-only" in text_of(page, "standing")
+    for key in ("do_step", "do_continue", "do_fork", "do_answer", "new_run"):
+        assert page.button(key=key).disabled
+    assert "cannot be edited" in text_of(page, "cannot_edit")
+
+
+def test_new_run_shows_the_example_and_starts_without_running(open_page):
+    page = open_page(thread="research-waiting")
+    page.session_state["_new_run_asked"] = True
+    page.run()
+    assert page.text_area(key="input_research_question").value == "Should Lindhaven replace its ferry with a bridge?"
+    page.text_input(key="new_run_thread").set_value("mine")
+    page.session_state["_new_run_asked"] = True
+    page.button(key="start").click().run()
+    finish(page)
+    assert page.query_params["thread"] == "mine"
+    assert sent(page, "graph")["next"] == ["plan"]
+    assert "plan" not in sent(page, "graph")["done"]
+
+
+def test_a_clicked_node_narrows_the_tasks(open_page):
+    page = open_page(thread="flaky-failed", tab="Tasks")
+    assert text_of(page, "tasks").count('"kind": "card"') >= 3
+    page.session_state["_tab"].node = "tide_table"
+    page.run()
+    assert sent(page, "graph")["selected"] == "tide_table"
+    assert "wind_gauge" not in text_of(page, "tasks")
+    assert "ConnectionError" in text_of(page, "tasks")
+
+
+def test_threads_are_filtered_by_status_and_text(open_page):
+    page = open_page(page="Threads")
+    assert len(sent(page, "sheet", "threads")["blocks"][0]["rows"]) == len(THREADS)
+    page.text_input(key="thread_search").set_value("flaky").run()
+    assert [row["value"] for row in sent(page, "sheet", "threads")["blocks"][0]["rows"]] == ["flaky-failed"]
+    page.text_input(key="thread_search").set_value("no such thread anywhere").run()
+    assert "No thread matches" in text_of(page, "threads")
+
+
+def test_an_error_of_our_own_is_a_sentence_with_its_details_folded(open_page, monkeypatch):
+    def broken(self):
+        raise ZeroDivisionError("of the debugger")
+
+    page = open_page(thread="counter")
+    monkeypatch.setattr(DebugSession, "graph", broken)
+    page.run()
+    assert not page.exception
+    shown = sent(page, "sheet", "fault_sheet")["blocks"][0]
+    assert "Nothing was lost" in shown["text"]
+    assert "ZeroDivisionError" in shown["details"]
+    assert "ZeroDivisionError" not in shown["text"]
+
+
+def test_without_anything_open_the_page_says_how_to_start():
+    shared._opened.clear()
+    page = AppTest.from_file(str(APP), default_timeout=60).run()
+    assert not page.exception
+    assert "forkpoint demo" in text_of(page, "nothing_open")
