@@ -10,6 +10,7 @@ from sqlalchemy import make_url
 
 from runtime.checkpoint.base import SerializerProtocol
 from runtime.checkpoint.sql.database import Database
+from runtime.checkpoint.sql.postgres_db import PostgresDatabase
 from runtime.checkpoint.sql.saver import DatabaseSaver
 from runtime.checkpoint.sql.sqlite_db import BUSY_TIMEOUT, SqliteDatabase, Synchronous
 
@@ -60,4 +61,6 @@ def open_url(url: str, *, synchronous: Synchronous, busy_timeout: float, read_on
         return SqliteDatabase(
             parsed.database or ":memory:", synchronous=synchronous, busy_timeout=busy_timeout, read_only=read_only
         )
+    if backend == "postgresql":
+        return PostgresDatabase(parsed, busy_timeout=busy_timeout, read_only=read_only)
     raise ValueError(f"checkpoints can be kept in sqlite or postgresql+psycopg databases, not in {backend!r}: {url!r}")

@@ -65,7 +65,8 @@ class State:
         """Turn the parent's state into that of the checkpoint whose delta this is. `id` and `parent` are set."""
         self.versions.update(delta.get("v", ()))
         for node, versions in delta.get("s", {}).items():
-            self.seen[node] = {**self.seen.get(node, {}), **versions}
+            self.seen[node] = {**self.seen[node], **versions}
+        self.seen.update(delta.get("t", ()))
         for channel, change in delta.get("p", {}).items():
             self._move(channel, change)
         for channel in delta.get("d", ()):

@@ -72,18 +72,17 @@ class PostgresDatabase(Database):
             raise self.closed()
         if self.engine is not None:
             return
-        milliseconds = int(self._busy_timeout * 1000)
         try:
             engine = create_engine(
                 self.url,
                 pool_pre_ping=True,
-                connect_args={"options": f"-c lock_timeout={milliseconds}", "prepare_threshold": 3},
+                connect_args={"prepare_threshold": 3},
             )
         except ImportError as error:
             raise CheckpointStorageError(
                 "PostgreSQL needs psycopg: install forkpoint[postgres], or psycopg[binary]"
             ) from error
-        event.listen(engine, "connect", _use_plain_rows)
+        event.listen(engine, "connect", self._limit_waiting)
         try:
             self._setup(engine)
         except SQLAlchemyError as error:
@@ -106,6 +105,10 @@ class PostgresDatabase(Database):
         reason = _REASONS.get(getattr(error, "sqlstate", None) or "", "unavailable")
         said = " ".join(str(error).split()) or type(error).__name__
         return CheckpointStorageError(f"the checkpoint database {self.name}: {said}", reason)
+
+    def _limit_waiting(self, connection: Any, record: Any) -> None:
+        connection.execute("SELECT set_config('lock_timeout', %s, false)", (str(int(self._busy_timeout * 1000)),))
+        connection.commit()
 
     def _setup(self, engine: Engine) -> None:
         with engine.begin() as connection:
@@ -133,10 +136,6 @@ class PostgresDatabase(Database):
                 )
             if version < tables.SCHEMA_VERSION and not self.read_only:
                 tables.migrate(connection, version)
-
-
-def _use_plain_rows(connection: Any, record: Any) -> None:
-    connection.autocommit = False
 
 
 class _Transaction(Session):

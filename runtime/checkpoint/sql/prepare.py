@@ -127,7 +127,8 @@ class _Builder:
         """What differs from the parent's state, in the form that `State.apply` takes."""
         versions, changed = self._versions()
         values, places = self.checkpoint["channel_values"], self.state.places
-        delta: dict[str, Any] = {"v": versions, "s": self._seen(), "p": {}, "d": []}
+        added, replaced = self._seen()
+        delta: dict[str, Any] = {"v": versions, "s": added, "t": replaced, "p": {}, "d": []}
         for channel in changed:
             if channel in values:
                 delta["p"][channel] = self._place(channel, values[channel])
@@ -165,24 +166,25 @@ class _Builder:
             return changed, [*told, *gone]
         return changed, list(told)
 
-    def _seen(self) -> dict[str, dict[str, Version]]:
+    def _seen(self) -> tuple[dict[str, dict[str, Version]], dict[str, dict[str, Version]]]:
+        """What nodes have seen since: entries to add to theirs, and entries to replace theirs by."""
         now, before = self.checkpoint["versions_seen"], self.state.seen
-        nodes = now if self.step.nodes is None else self.step.nodes
-        changed = {}
-        for node in nodes:
+        added, replaced = {}, {}
+        for node in now if self.step.nodes is None else self.step.nodes:
             new, old = now.get(node, {}), before.get(node)
             if old is None:
-                changed[node] = dict(new)
+                replaced[node] = dict(new)
+            elif new != old and new.keys() >= old.keys():
+                added[node] = {channel: version for channel, version in new.items() if old.get(channel) != version}
             elif new != old:
-                changed[node] = {channel: version for channel, version in new.items() if old.get(channel) != version}
-                self.shrinks = self.shrinks or not new.keys() >= old.keys()
-        if len(before) + sum(node not in before for node in changed) != len(now):
+                replaced[node] = dict(new)
+        if len(before) + sum(node not in before for node in replaced) != len(now):
             if self.step.nodes is None:
                 self.shrinks = True
             else:  # the caller's hint was not the whole truth
                 self.step.nodes = None
                 return self._seen()
-        return changed
+        return added, replaced
 
     def _rest(self) -> dict[str, Any]:
         checkpoint: Mapping[str, Any] = self.checkpoint
