@@ -259,3 +259,20 @@ def test_validation_answers_calls_without_running_anything(wrap):
         node.invoke([HumanMessage("?")])
     with pytest.raises(ValueError, match="Pydantic models, tools or functions"):
         ValidationNode([3])
+
+
+def test_a_node_can_be_tried_alone(run):
+    async def later(state):
+        return {"messages": [AIMessage("later")]}
+
+    def echo(text: str) -> str:
+        """Say it again."""
+        return text
+
+    graph = StateGraph(MessagesState).add_node("now", lambda state: {"messages": [AIMessage("now")]})
+    graph.add_node("later", later).add_node("tools", ToolNode([echo]))
+    nodes = graph.add_edge(START, "now").compile().nodes
+    assert run(nodes["now"], {"messages": []})["messages"][0].content == "now"
+    assert asyncio.run(nodes["later"].ainvoke({"messages": []}))["messages"][0].content == "later"
+    asked = {"messages": [AIMessage("", tool_calls=[call("echo", text="hi")])]}
+    assert run(nodes["tools"], asked)["messages"][0].content == "hi"
