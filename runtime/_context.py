@@ -47,6 +47,17 @@ def current() -> TaskContext | None:
     return _current.get()
 
 
+def heard(callbacks: Any, progress: Callable[[], None]) -> Any:
+    """Callbacks that also report progress: whatever a model or tool does puts an idle timeout off."""
+    from runtime.pregel.trace import Progress  # here: needed for idle timeouts only
+
+    if callbacks is None:
+        return [Progress(progress)]
+    manager = callbacks.copy()
+    manager.add_handler(Progress(progress), inherit=True)
+    return manager
+
+
 def enter(context: TaskContext) -> None:
     """Make `context` the current task. Call it inside a context of the task's own."""
     _current.set(context)
@@ -64,6 +75,7 @@ class TaskContext:
         "abandoned",
         "answers",
         "attempt",
+        "beat",
         "callbacks",
         "control",
         "deadline",
@@ -90,6 +102,7 @@ class TaskContext:
         self.callbacks: Any = None
         self.node_error: Any = None
         self.progress: Callable[[], None] | None = None
+        self.beat: Callable[[], None] | None = None
         self.deadline: Deadline | None = None
         self.lock = threading.Lock()
         self.answers: list[Any] = []
@@ -204,13 +217,17 @@ class TaskContext:
         config: RunnableConfig = {
             "tags": [*base.get("tags", ()), *task.node.tags],
             "metadata": metadata,
-            "callbacks": self.callbacks,
+            "callbacks": self.heard_callbacks(),
             "recursion_limit": run.recursion_limit,
             CONF: configurable,
         }
         if run.max_concurrency is not None:
             config["max_concurrency"] = run.max_concurrency
         return config
+
+    def heard_callbacks(self) -> Any:
+        """The node's callbacks; with an idle timeout, whatever they report counts as progress."""
+        return self.callbacks if self.progress is None else heard(self.callbacks, self.progress)
 
     @property
     def runtime(self) -> Runtime[Any]:
@@ -256,8 +273,8 @@ class TaskContext:
 
     def heartbeat(self) -> None:
         """Say that the task is alive, for an idle timeout."""
-        if self.progress is not None:
-            self.progress()
+        if self.beat is not None:
+            self.beat()
 
     # --- state ----------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from runtime._context import TaskContext
 from runtime.pregel import effects as fx
 from runtime.pregel.call import acall, aperform, settle
 from runtime.pregel.drive import Event, any_child, drain, without_id, written_by
+from runtime.pregel.lifecycle import atell
 from runtime.pregel.run import Run
 
 Job = Callable[[], Awaitable[Any]]
@@ -56,6 +57,7 @@ class Asyncio:
             fx.Settle: self._settle,
             fx.CacheGet: self._cache_get,
             fx.CacheSet: self._cache_set,
+            fx.Tell: partial(atell, run),
         }
 
     async def perform(self, effect: Any) -> Any:
@@ -91,10 +93,11 @@ class Asyncio:
             context, around = self.todo.popleft()
             self._launch(context, around, None)
 
-    def _launch(self, context: TaskContext, around: Context, done: Any) -> None:
+    def _launch(self, context: TaskContext, around: Context, done: Any) -> asyncio.Task[Any]:
         task = self.loop.create_task(acall(context, self.run.executor), context=around)
         self.running.add(task)
         task.add_done_callback(partial(self._ended, context, done))
+        return task
 
     def _ended(self, context: TaskContext, done: Any, task: asyncio.Task[Any]) -> None:
         self.running.discard(task)
@@ -105,14 +108,17 @@ class Asyncio:
         if not self.halted:
             self._fill()
 
-    def spawn(self, context: TaskContext, done: Callable[[fx.Result], None]) -> None:
-        """Run a task that a running task calls, from any thread; `done` is told when it has ended."""
+    def spawn(self, context: TaskContext, done: Callable[[fx.Result], None]) -> asyncio.Task[Any] | None:
+        """Run a task that a running task calls, from any thread; `done` is told when it has ended.
+
+        Answers with the asyncio task, to be cancelled, where the caller is on the event loop itself.
+        """
         self.post(fx.Spawned(context))
         around = copy_context()
         if threading.get_ident() == self.thread:
-            self._launch(context, around, done)
-        else:
-            self.loop.call_soon_threadsafe(self._launch, context, around, done)
+            return self._launch(context, around, done)
+        self.loop.call_soon_threadsafe(self._launch, context, around, done)
+        return None
 
     async def receive(self) -> list[Any]:
         """Wait for something to arrive; results are returned, streamed chunks are set aside."""
@@ -165,6 +171,7 @@ class Asyncio:
             task.cancel()
 
     async def cancel_all(self) -> None:
+        """Start nothing more, cancel what runs, and wait until it has ended."""
         self.halted = True
         self.todo.clear()
         for task in self.running:

@@ -7,6 +7,7 @@ blocking or awaiting. Whatever the node does, exactly one `Result` comes out.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Generator
 from concurrent.futures import Executor
@@ -23,6 +24,7 @@ from runtime.pregel.deadline import Deadline
 from runtime.pregel.effects import ESCAPED, FAILED, FINISHED, PAUSED, Result
 from runtime.pregel.model import Write
 from runtime.pregel.retry import next_delay
+from runtime.pregel.task import Task
 from runtime.types import Command
 
 
@@ -113,7 +115,10 @@ def _set_deadline(context: TaskContext, began: float) -> None:
         return
     deadline = Deadline(context, policy, began, context.run.spent.get(context.task.name, 0.0))
     context.deadline = deadline
-    context.progress = deadline.touch if deadline.idle is not None else None
+    if deadline.idle is not None:
+        context.beat = deadline.touch
+        if policy.refresh_on == "auto":
+            context.progress = deadline.touch
 
 
 def _attempt(context: TaskContext) -> Operations:
@@ -122,13 +127,15 @@ def _attempt(context: TaskContext) -> Operations:
         writes, _ = yield from _work(context, value)
         return writes
     task = context.task
-    parent = context.run.trace.get_child(None if task.hidden else f"graph:step:{task.step}")
+    parent = context.callbacks
+    if parent is None:
+        parent = context.run.trace.get_child(f"graph:step:{task.step}")
     config = context.config
     manager = yield Trace(
-        context.run.manager_for(config, parent), "on_chain_start", None, value, name=task.name, run_id=None
+        context.run.manager_for(config, parent), "on_chain_start", None, _traced_input(task, value), name=task.name, run_id=None
     )
     context.callbacks = manager.get_child()
-    config["callbacks"] = context.callbacks
+    config["callbacks"] = context.heard_callbacks()
     try:
         writes, result = yield from _work(context, value)
     except Exception as error:
@@ -136,6 +143,18 @@ def _attempt(context: TaskContext) -> Operations:
         raise
     yield Trace(manager, "on_chain_end", result)
     return writes
+
+
+def _traced_input(task: Task, value: Any) -> Any:
+    """What a trace shows of an input: a called task's arguments by name."""
+    if task.call is None:
+        return value
+    args, kwargs = task.call
+    target = task.node.bodies[0].target
+    try:
+        return dict(inspect.signature(target).bind(*args, **kwargs).arguments)
+    except (TypeError, ValueError):  # the call itself will say what is wrong with its arguments
+        return {"args": args, **kwargs}
 
 
 def _work(context: TaskContext, value: Any) -> Generator[Any, Any, tuple[list[Write], Any]]:

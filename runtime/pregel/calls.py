@@ -17,6 +17,7 @@ from runtime._constants import PUSH, RETURN
 from runtime._context import TaskContext, current
 from runtime._typing import MISSING
 from runtime.errors import GraphInterrupt
+from runtime.pregel import events
 from runtime.pregel.body import Body, in_thread, injected_names
 from runtime.pregel.cached import cache_key
 from runtime.pregel.effects import FAILED, FINISHED, PAUSED, Result
@@ -93,10 +94,14 @@ def call_task(
     future: Any = _future(caller)
     saved = _saved(caller, task)
     if saved is not MISSING:
+        events.task_started(caller.run, task)
         _resolve(future, saved)
         return future  # type: ignore[no-any-return]
     context = TaskContext(caller.run, caller.frame, task)
-    caller.run.driver.spawn(context, partial(_deliver, caller, future))
+    context.callbacks = caller.callbacks
+    running = caller.run.driver.spawn(context, partial(_deliver, caller, future))
+    if running is not None:
+        future.add_done_callback(lambda done: done.cancelled() and running.cancel())
     return future  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import Context, copy_context
-from functools import lru_cache
+from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -21,6 +21,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from runtime._context import TaskContext
 from runtime.pregel import effects as fx
 from runtime.pregel.call import call, perform, settle
+from runtime.pregel.lifecycle import tell
 from runtime.pregel.run import Run
 from runtime.pregel.workers import WORKERS
 
@@ -100,6 +101,7 @@ class Blocking:
             fx.Settle: self._settle,
             fx.CacheGet: self._cache_get,
             fx.CacheSet: self._cache_set,
+            fx.Tell: partial(tell, run),
         }
 
     def perform(self, effect: Any) -> Any:

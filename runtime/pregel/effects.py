@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import Checkpoint, CheckpointTuple
 
 if TYPE_CHECKING:
     from runtime._context import TaskContext
+    from runtime.callbacks import GraphLifecycleEvent
     from runtime.pregel.model import Write
 
 
@@ -108,7 +109,14 @@ class CacheSet:
     entries: Mapping[tuple[tuple[str, ...], str], tuple[Any, int | None]]
 
 
-Effect = Union[Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, Settle, CacheGet, CacheSet]
+@dataclass(slots=True)
+class Tell:
+    """Tell the caller's GraphCallbackHandlers of an event in the run's life."""
+
+    event: GraphLifecycleEvent
+
+
+Effect = Union[Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, Settle, CacheGet, CacheSet, Tell]
 
 
 FINISHED, PAUSED, FAILED, ESCAPED, CANCELLED = range(5)

@@ -192,9 +192,19 @@ def checkpoint(run: Run, frame: Frame, tasks: Sequence[Task]) -> None:
         "values": frame.values(run.topology.stream_channels),
         "metadata": dict(frame.metadata),
         "next": [task.name for task in tasks],
-        "tasks": [_task_view(view) for view in task_views(run, frame, tasks)],
+        "tasks": [_task_view(view) for view in task_views(run, frame, tasks, _inner_configs(run, tasks))],
     }
     _debug(run, "checkpoints", frame.step - 1, "checkpoint", payload)
+
+
+def _inner_configs(run: Run, tasks: Sequence[Task]) -> dict[str, Any]:
+    """Where the state of each task's subgraph is to be found."""
+    found = {}
+    for task in tasks:
+        if run.inner is not None and task.name in run.inner:
+            conf = {"thread_id": run.thread_id, "checkpoint_ns": task.checkpoint_ns}
+            found[task.id] = {CONF: conf}
+    return found
 
 
 def _public(run: Run, config: Any) -> Any:

@@ -179,7 +179,8 @@ class _Superstep:
             self.outcome.escaped = self.outcome.escaped or item.value
             yield from self._halt()
         elif kind == CANCELLED:
-            self.outcome.cancelled = True
+            # A called task is its caller's to cancel; the caller goes on.
+            self.outcome.cancelled = self.outcome.cancelled or not item.context.task.is_call
 
     def _finished(self, item: Result) -> Generator[Effect, Any, None]:
         run, task = self.run, item.context.task

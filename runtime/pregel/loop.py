@@ -12,7 +12,7 @@ from typing import Any
 
 from runtime._constants import ERROR, NS_END, NS_SEP
 from runtime.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError
-from runtime.pregel import events
+from runtime.pregel import events, lifecycle
 from runtime.pregel.effects import Effect, Flush, Put, PutWrites
 from runtime.pregel.execute import Outcome, execute, restore
 from runtime.pregel.frame import Frame
@@ -35,6 +35,7 @@ def supersteps(run: Run) -> Loop:
         GraphInterrupt: a run inside another one has paused; it is the outer one's to tell.
     """
     frame = shown = yield from begin(run)
+    yield from lifecycle.resumed(run, frame)
     try:
         while True:
             tasks = plan(frame, run.ns)
@@ -64,6 +65,7 @@ def supersteps(run: Run) -> Loop:
         if run.saver is not None and run.durability == "exit":
             yield from save_at_exit(run, frame)
     yield Flush()
+    yield from lifecycle.stopped(run, frame)
     finish(run, shown)
 
 

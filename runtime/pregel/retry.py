@@ -12,7 +12,7 @@ def next_delay(
     policies: Sequence[RetryPolicy],
     attempt: int,
     error: Exception,
-    jitter: Callable[[], float] = random.random,
+    jitter: Callable[[], float] | None = None,
 ) -> float | None:
     """Seconds to wait before the next attempt, or None to give up.
 
@@ -26,7 +26,7 @@ def next_delay(
             return None
         wait = policy.initial_interval * policy.backoff_factor ** (attempt - 1)
         wait = min(policy.max_interval, wait)
-        return wait + jitter() if policy.jitter else wait
+        return wait + (jitter() if jitter is not None else random.uniform(0, 1)) if policy.jitter else wait
     return None
 
 

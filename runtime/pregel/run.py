@@ -119,6 +119,7 @@ class Run:
         "emit",
         "executor",
         "exit_writes",
+        "inner",
         "input",
         "interrupt_after",
         "interrupt_before",
@@ -243,6 +244,7 @@ class Run:
         self.interrupts: list[Any] = []
         self.exit_writes: list[Any] = []
         self.spent: dict[str, float] = {}
+        self.inner: Mapping[str, Any] | None = None
         self.messages: Any = None
         self.trace: Any = None
         self.manager_for: Any = None

@@ -114,6 +114,8 @@ def prepare(graph: Pregel, input: Any, config: RunnableConfig | None, options: O
     heard = outer.modes if outer is not None and outer.subgraph_events else frozenset()
     run.modes = own | heard
     run.subgraph_events = options.subgraphs or (outer is not None and outer.subgraph_events)
+    if run.modes & {"checkpoints", "debug"}:
+        run.inner = graph.subgraphs_by_node
     run.live = bool(own & LIVE_MODES) or options.subgraphs or graph.stream_eager
     return run
 

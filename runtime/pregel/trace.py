@@ -6,9 +6,10 @@ Building callback managers costs more than a superstep, so nothing is built unle
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
+from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler, CallbackManager
 from langchain_core.callbacks.base import BaseCallbackManager
 from langchain_core.runnables import RunnableConfig
 
@@ -47,3 +48,18 @@ def begin_trace(run: Run, manager: Any, *, awaited: bool) -> None:
     """Let the tasks of a run report to the manager of the graph's own run."""
     run.trace = manager
     run.manager_for = lambda config, callbacks: manager_of(config, callbacks, awaited=awaited)
+
+
+class Progress(BaseCallbackHandler):
+    """Calls a function whenever anything is reported."""
+
+    run_inline = True
+
+    def __init__(self, note: Callable[[], None]) -> None:
+        self._note = note
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("on_"):
+            note = object.__getattribute__(self, "_note")
+            return lambda *_args, **_kwargs: note()
+        return object.__getattribute__(self, name)
