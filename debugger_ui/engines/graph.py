@@ -61,6 +61,8 @@ class GraphEngine:
         self.limits: dict[str, str] = {
             "phases": f"A graph of {type(graph).__module__.partition('.')[0]} runs whole supersteps only."
         }
+        self._channels: Mapping[str, ChannelSpec] | None = None
+        self._topology: Topology | None = None
         self.reader = reader or SaverReader(graph.checkpointer)
         self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec)
         self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
@@ -93,10 +95,17 @@ class GraphEngine:
 
     def channels(self) -> Mapping[str, ChannelSpec]:
         """Return the graph's channels."""
-        return channel_specs(self.graph)
+        if self._channels is None:
+            self._channels = channel_specs(self.graph)
+        return self._channels
 
     def topology(self, thread: str = "") -> Topology:
         """Return the graph as its own `get_graph` draws it."""
+        if self._topology is None:
+            self._topology = self._drawn()
+        return self._topology
+
+    def _drawn(self) -> Topology:
         drawn = self.graph.get_graph()
         subgraphs = {name for name, _ in self.graph.get_subgraphs()}
         nodes = tuple(

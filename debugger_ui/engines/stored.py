@@ -6,6 +6,8 @@ Rules:
 - Values are decoded for heads (is a join complete?) and where Sends have to be named.
 """
 
+import bisect
+import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -14,10 +16,24 @@ from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.reader import SaverReader, config_of
 
 PAGE = 1_000
+REREAD = 64
+"""Checkpoints asked for at a time when most of a thread is known."""
 SEARCHED = 20_000
 """Threads that a text search goes through."""
 PULL = "__pregel_pull"
 PUSH = "__pregel_push"
+
+
+class _Thread:
+    """The headers of a thread, oldest first, and the checkpoints that a superstep has gone on from."""
+
+    __slots__ = ("followed", "headers", "ordered", "version")
+
+    def __init__(self, version: Hashable, headers: dict[str, Header]) -> None:
+        self.version = version
+        self.headers = headers
+        self.ordered = list(headers.values())
+        self.followed = {header.parent for header in self.ordered if header.source == "loop"}
 
 
 class StoredReader(SaverReader):
@@ -25,7 +41,8 @@ class StoredReader(SaverReader):
 
     def __init__(self, saver: Any) -> None:
         super().__init__(saver)
-        self._headers: dict[tuple[str, str], tuple[Hashable, dict[str, Header]]] = {}
+        self._headers: dict[tuple[str, str], _Thread] = {}
+        self._lock = threading.RLock()
         self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
         self._heads: dict[tuple[str, str, str], tuple[Hashable, Any, Mapping[str, str], tuple[str, ...]]] = {}
 
@@ -43,16 +60,17 @@ class StoredReader(SaverReader):
 
     def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
         """Return all checkpoints of a thread, oldest first."""
-        return list(self._all_headers(thread, namespace).values())
+        return self._thread(thread, namespace).ordered
 
     def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
         """Return what happened around the given checkpoints."""
-        headers = self._all_headers(thread, namespace)
-        followed = {header.parent for header in headers.values() if header.source == "loop"}
+        whole = self._thread(thread, namespace)
+        headers = whole.headers
         known = [id_ for id_ in ids if id_ in headers]
         wanted = {*known, *(headers[id_].parent for id_ in known)} & headers.keys()
-        self._load(thread, namespace, sorted(wanted), followed)
-        return {id_: self._outline(thread, namespace, headers, id_) for id_ in known}
+        with self._lock:
+            self._load(thread, namespace, sorted(wanted), whole)
+            return {id_: self._outline(thread, namespace, headers, id_) for id_ in known}
 
     def names(self, place: Place) -> Mapping[str, str]:
         """Return the nodes of the tasks that wrote on a checkpoint, by task id."""
@@ -79,25 +97,33 @@ class StoredReader(SaverReader):
                 return found[offset : offset + limit], len(found)
         return found[offset : offset + limit], None
 
-    def _all_headers(self, thread: str, namespace: str) -> dict[str, Header]:
+    def _thread(self, thread: str, namespace: str) -> _Thread:
         version = self.version()
-        known = self._headers.get((thread, namespace))
-        if known is not None and known[0] == version:
-            return known[1]
-        old = known[1] if known is not None else {}
+        with self._lock:
+            known = self._headers.get((thread, namespace))
+            if known is None or known.version != version:
+                known = self._extended(thread, namespace, known, version)
+                self._headers[thread, namespace] = known
+            return known
+
+    def _extended(self, thread: str, namespace: str, known: _Thread | None, version: Hashable) -> _Thread:
+        old = known.headers if known is not None else {}
         fresh: list[Header] = []
         before = None
-        while True:
-            page = self.saver.checkpoints(thread, namespace, before=before, limit=PAGE)
+        overlaps = False
+        while not overlaps:
+            page = self.saver.checkpoints(thread, namespace, before=before, limit=REREAD if old else PAGE)
             new = [_header(row) for row in page if row.id not in old]
             fresh += new
-            if len(new) < PAGE:
+            overlaps = len(new) < len(page)
+            if not page:
                 break
             before = page[-1].id
-        overlaps = bool(page) or not old
-        headers = {**(old if overlaps else {}), **{header.id: header for header in reversed(fresh)}}
-        self._headers[thread, namespace] = (version, headers)
-        return headers
+        if known is not None and overlaps and not fresh:
+            known.version = version
+            return known
+        # Without a row that is known already, what is known is gone.
+        return _Thread(version, {**(old if overlaps else {}), **{header.id: header for header in reversed(fresh)}})
 
     def _row(self, key: tuple[str, str, str]) -> tuple[Any, Mapping[str, str]] | None:
         if key in self._settled:
@@ -105,7 +131,7 @@ class StoredReader(SaverReader):
         head = self._heads.get(key)
         return head[1:3] if head is not None else None
 
-    def _load(self, thread: str, namespace: str, ids: Sequence[str], followed: set[str]) -> None:
+    def _load(self, thread: str, namespace: str, ids: Sequence[str], whole: _Thread) -> None:
         """Read the outlines that are missing or out of date, in as few pages as their ids allow."""
         version = self.version()
         missing = [
@@ -118,20 +144,16 @@ class StoredReader(SaverReader):
             for id_ in missing:
                 record = self.saver.outline(config_of(Place(thread, id_, namespace)))
                 if record is not None:
-                    self._keep(record, version, followed)
+                    self._keep(record, version, whole.followed)
             return
         wanted = set(missing)
-        before = (
-            None
-            if missing[-1] == max(self._all_headers(thread, namespace))
-            else _after(missing[-1], self._all_headers(thread, namespace))
-        )
+        before = _after(missing[-1], whole.ordered)
         while wanted:
             page = self.saver.outlines(thread, namespace, before=before, limit=min(PAGE, len(wanted) + 16))
             for record in page:
                 if record.checkpoint.id in wanted:
                     wanted.remove(record.checkpoint.id)
-                    self._keep(record, version, followed)
+                    self._keep(record, version, whole.followed)
             if not page:
                 return
             before = page[-1].checkpoint.id
@@ -184,9 +206,11 @@ class StoredReader(SaverReader):
         )
 
 
-def _after(id_: str, headers: Mapping[str, Header]) -> str | None:
-    """Return the next newer id, since pages are given by what they come before."""
-    return min((other for other in headers if other > id_), default=None)
+def _after(id_: str, headers: Sequence[Header]) -> str | None:
+    """Return the next newer id, since pages are given by what they come before; None for the newest."""
+    ids = [header.id for header in headers]
+    at = bisect.bisect_right(ids, id_)
+    return ids[at] if at < len(ids) else None
 
 
 def _head(row: Any) -> ThreadHead:

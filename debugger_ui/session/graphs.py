@@ -7,81 +7,42 @@ the code does not declare (a Send or Command to a node that no edge names) is dr
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from debugger_ui.engines import naming
 from debugger_ui.engines.base import EdgeSpec, NodeSpec, Outline, Record, Topology
 from debugger_ui.session.checkpoints import planned, task_status
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.view_record import ClusterView, EdgeView, GraphView, NodeMark, NodeView
-
-Taken = tuple[Counter[str], Counter[tuple[str, str]], set[tuple[str, str]]]
+from debugger_ui.session.walks import Edge, taken_into
 
 
 def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thread: str = "") -> GraphView:
     """Return the graph; without a spot it has no marks. `running` are nodes at work right now."""
     topology = reading.engine.topology(spot.thread if spot else thread)
     if spot is None:
-        return _assemble(topology, (Counter(), Counter(), set()), {}, Counter(), "No checkpoint is open.")
+        return _assemble(topology, _Shown(Counter(), Counter(), frozenset(), {}, Counter()), "No checkpoint is open.")
     record = reading.record(spot)
     history = reading.history(spot.thread, spot.namespace)
+    outline = reading.outline(spot, spot.id)
     path = history.path(spot.id)
-    outlines = reading.engine.outlines(spot.thread, path, spot.namespace)
-    sources = [history.by_id[id_].source for id_ in path]
-    steps = [outlines.get(id_, Outline()) for id_ in path]
-    taken = _walk(topology, steps, sources, planned(record, steps[-1]))
+    walk = reading.walks.along(spot.thread, spot.namespace, path, {id_: history.by_id[id_].source for id_ in path})
+    last = taken_into(topology, walk, planned(record, outline))
     followed = any(history.by_id[child].source == "loop" for child in history.children.get(spot.id, ()))
-    marks = _marks(record, steps[-1], taken[0], running, followed=followed)
-    tasks = Counter(task.name for task in record.tasks)
-    return _assemble(topology, taken, marks, tasks, _words(record, marks, taken[0]))
+    marks = _marks(record, outline, walk.visits, running, followed=followed)
+    edges = Counter(walk.edges)
+    edges.update(last)
+    shown = _Shown(walk.visits, edges, last, marks, Counter(task.name for task in record.tasks))
+    words = _words(record, marks, walk.visits)
+    return _assemble(topology, shown, words if walk.complete else f"{words} Still counting: there are more visits.")
 
 
-def _walk(topology: Topology, steps: Sequence[Outline], sources: Sequence[str], due: Sequence[str]) -> Taken:
-    visits: Counter[str] = Counter()
-    edges: Counter[tuple[str, str]] = Counter()
-    into: set[tuple[str, str]] = set()
-    before: tuple[str, ...] = (naming.START,)
-    for step, source in zip(steps, sources, strict=True):
-        if source == "input":
-            before = (naming.START,)
-        if step.ran:
-            into = _edges_between(topology, before, step.ran, visits)
-            edges.update(into)
-            before = step.ran
-            if source == "loop":
-                visits.update(step.ran)
-    last = _edges_between(topology, before, due, visits) if due else set()
-    finished = set() if due else _finishing(topology, before)
-    edges.update(last | finished)
-    return visits, edges, last | finished
-
-
-def _edges_between(
-    topology: Topology, before: Sequence[str], after: Sequence[str], visits: Mapping[str, int]
-) -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    for node in after:
-        if node == naming.START:
-            continue
-        declared = [edge.source for edge in topology.edges if edge.target == node]
-        sources = [source for source in declared if source in before]
-        waited = _joined(topology, node)
-        if sources and set(sources) <= waited:
-            sources = [source for source in declared if source in waited and (visits.get(source) or source in before)]
-        if not sources:
-            sources = [source for source in before if source != naming.START or len(before) == 1]
-        found.update((source, node) for source in sources)
-    return found
-
-
-def _joined(topology: Topology, node: str) -> set[str]:
-    spec = next((spec for spec in topology.nodes if spec.id == node), None)
-    triggers = spec.triggers if spec else ()
-    return {source for channel in triggers for source in naming.sources_of(channel)}
-
-
-def _finishing(topology: Topology, before: Sequence[str]) -> set[tuple[str, str]]:
-    ends = {node.id for node in topology.nodes if node.kind == "end"}
-    return {(e.source, e.target) for e in topology.edges if e.target in ends and e.source in before}
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    visits: Mapping[str, int]
+    edges: Mapping[Edge, int]
+    last: frozenset[Edge]
+    marks: Mapping[str, NodeMark]
+    tasks: Mapping[str, int]
 
 
 def _marks(
@@ -106,10 +67,8 @@ def _marks(
     return marks
 
 
-def _assemble(
-    topology: Topology, taken: Taken, marks: Mapping[str, NodeMark], tasks: Mapping[str, int], text: str
-) -> GraphView:
-    visits, edges, last = taken
+def _assemble(topology: Topology, shown: _Shown, text: str) -> GraphView:
+    visits, edges, last, marks = shown.visits, shown.edges, shown.last, shown.marks
     known = {node.id for node in topology.nodes}
     met = [node for node in dict.fromkeys([*visits, *marks]) if node not in known and not node.startswith("__")]
     nodes = [*topology.nodes, *(NodeSpec(node, node) for node in met)]
@@ -129,7 +88,7 @@ def _assemble(
                 kind=node.kind,
                 mark=_edge_mark(node, visits, marks, edges),
                 visits=visits.get(node.id, 0),
-                tasks=tasks.get(node.id, 0),
+                tasks=shown.tasks.get(node.id, 0),
                 cluster=node.cluster,
                 known=node.id in known,
             )

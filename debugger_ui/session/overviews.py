@@ -11,7 +11,6 @@ from debugger_ui.session.workspace import Desk, Workspace
 def overview(workspace: Workspace, desk: Desk, spot: Spot | None) -> Overview:
     """Return what is open."""
     engine = desk.engine
-    _, total = engine.threads(0, 1)
     return Overview(
         database=workspace.database,
         graph="" if engine.kind == "record" else engine.name,
@@ -19,7 +18,6 @@ def overview(workspace: Workspace, desk: Desk, spot: Spot | None) -> Overview:
         engine=engine.kind,
         read_only=workspace.read_only,
         read_only_reason=workspace.read_only_reason,
-        threads=total if total is not None else 0,
         shows=engine.shows,
         drift=drift(desk, desk.reading.record(spot)) if spot is not None else Drift(),
     )

@@ -1,5 +1,6 @@
 """Reads one engine for the views: histories, statuses, and where a cursor really stands."""
 
+import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
@@ -9,8 +10,9 @@ from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.history import History
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.view_values import ThreadStatus
+from debugger_ui.session.walks import Walks
 
-KEEP = 16
+KEEP = 128
 """Histories kept in memory."""
 RECORDS = 24
 """Checkpoints kept with their values, as long as the database says that nothing was written."""
@@ -37,6 +39,8 @@ class Reading:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.walks = Walks(engine)
+        self._lock = threading.RLock()
         self._histories: dict[tuple[str, str], tuple[Hashable, History]] = {}
         self._records: dict[Place, tuple[Hashable, Record | None]] = {}
 
@@ -44,12 +48,13 @@ class Reading:
         """Return the tree of a thread, built anew only when checkpoints were added."""
         headers = self.engine.headers(thread, namespace)
         state = (len(headers), headers[-1].id if headers else "")
-        known = self._histories.pop((thread, namespace), None)
-        history = known[1] if known is not None and known[0] == state else History(headers)
-        self._histories[thread, namespace] = (state, history)
-        while len(self._histories) > KEEP:
-            self._histories.pop(next(iter(self._histories)))
-        return history
+        with self._lock:
+            known = self._histories.pop((thread, namespace), None)
+            history = known[1] if known is not None and known[0] == state else History(headers)
+            self._histories[thread, namespace] = (state, history)
+            while len(self._histories) > KEEP:
+                self._histories.pop(next(iter(self._histories)))
+            return history
 
     def spot(self, cursor: Cursor) -> Spot | None:
         """Return where the cursor stands; None when its thread has no checkpoint."""
@@ -85,14 +90,16 @@ class Reading:
 
     def _record(self, place: Place) -> Record | None:
         version = self.engine.version()
-        known = self._records.get(place)
+        with self._lock:
+            known = self._records.get(place)
         if known is not None and known[0] == version:
             return known[1]
         record = self.engine.record(place)
-        self._records.pop(place, None)
-        self._records[place] = (version, record)
-        while len(self._records) > RECORDS:
-            self._records.pop(next(iter(self._records)), None)
+        with self._lock:
+            self._records.pop(place, None)
+            self._records[place] = (version, record)
+            while len(self._records) > RECORDS:
+                self._records.pop(next(iter(self._records)))
         return record
 
     def successor(self, spot: Spot, id_: str) -> str:

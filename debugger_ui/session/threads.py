@@ -29,11 +29,11 @@ def thread_row(workspace: Workspace, desk: Desk, head: ThreadHead) -> ThreadRow:
     """Return a thread's row; the tree is read for the number of branches."""
     graph = workspace.graph_of(head.metadata.get(GRAPH_LABEL))
     reading = workspace.desks.get(graph, desk).reading
+    newest = head.newest
     history = reading.history(head.id)
-    newest = history.newest
-    outline = reading.engine.outlines(head.id, [newest]).get(newest, Outline()) if newest else Outline()
-    status = reading.status(outline, followed=False) if newest else "empty"
-    source = history.by_id[newest].source if newest else ""
+    outline = reading.engine.outlines(head.id, [newest]).get(newest, Outline())
+    status = reading.status(outline, followed=False)
+    source = history.by_id[newest].source if newest in history.by_id else ""
     return ThreadRow(
         id=head.id,
         status="running" if head.id in workspace.board.busy() else status,

@@ -114,7 +114,6 @@ class Overview:
     """runtime, langgraph or record."""
     read_only: bool
     read_only_reason: str
-    threads: int
     shows: str = ""
     """What the graph is good for showing (sample graphs), one sentence."""
     drift: Drift = Drift()

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Annotated
 
 import pytest
+from hypothesis import HealthCheck, settings
 from langgraph.checkpoint.memory import InMemorySaver
 from typing_extensions import TypedDict
 
@@ -16,6 +17,9 @@ from debugger_ui.engines.opening import attach
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
+
+PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+"""For property tests: a busy machine is no finding."""
 
 WAIT = 20
 """Seconds that a job gets; they end in milliseconds."""

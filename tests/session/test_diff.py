@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
 from debugger_ui.session.diff import diff_states, equal
+from tests.session.conftest import PATIENT
 
 
 def diff(before, after):
@@ -90,16 +91,19 @@ VALUES = st.recursive(
 STATES = st.dictionaries(st.sampled_from(["k", "l"]), VALUES)
 
 
+@PATIENT
 @given(STATES)
 def test_a_state_does_not_differ_from_its_copy(state):
     assert diff(state, copy.deepcopy(state)) == []
 
 
+@PATIENT
 @given(STATES, STATES)
 def test_there_is_a_difference_exactly_when_states_are_unequal(one, other):
     assert bool(diff(one, other)) != equal(one, other)
 
 
+@PATIENT
 @given(STATES, STATES)
 def test_swapping_the_sides_swaps_what_came_and_went(one, other):
     swap = {"added": "removed", "removed": "added", "changed": "changed", "moved": "moved"}

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from debugger_ui.engines.base import Header
 from debugger_ui.session.history import History
+from tests.session.conftest import PATIENT
 
 
 def headers(parents, sources=None):
@@ -76,6 +77,7 @@ def forests(draw):
     return [draw(st.none() | st.integers(0, row - 1)) if row else None for row in range(size)]
 
 
+@PATIENT
 @given(forests())
 def test_every_checkpoint_has_one_place_and_lines_never_share_a_lane(parents):
     history = History(headers(parents))
@@ -90,6 +92,7 @@ def test_every_checkpoint_has_one_place_and_lines_never_share_a_lane(parents):
             assert history.position[history.parents[id_]] < row
 
 
+@PATIENT
 @given(st.lists(st.integers(-1, 15), min_size=1, max_size=16))
 def test_any_parent_links_end_in_a_tree(links):
     history = History(headers([None if link < 0 else link if link < len(links) else "gone" for link in links]))

@@ -20,6 +20,7 @@ from debugger_ui.session.problems import SessionError
 from debugger_ui.session.render import FULL, USUAL, view
 from debugger_ui.session.shape import at_path
 from debugger_ui.session.text import json_safe, literal, path_label
+from tests.session.conftest import PATIENT
 
 
 class Colour(enum.Enum):
@@ -102,6 +103,7 @@ def test_text_is_literal_and_what_deceives_is_escaped(text, shown):
     assert literal(text) == shown
 
 
+@PATIENT
 @given(st.text(alphabet=st.characters()))
 def test_literal_text_can_always_be_sent(text):
     literal(text).encode("utf-8")
@@ -175,11 +177,13 @@ VALUES = st.recursive(
 )
 
 
+@PATIENT
 @given(VALUES)
 def test_a_value_that_is_not_changed_is_the_same_object(value):
     assert back(value) is value
 
 
+@PATIENT
 @given(VALUES, VALUES)
 def test_untouched_neighbours_stay_the_very_same_objects(one, other):
     state = {"one": one, "other": other, "text": "old"}
@@ -189,6 +193,7 @@ def test_untouched_neighbours_stay_the_very_same_objects(one, other):
     assert changed["other"] is other
 
 
+@PATIENT
 @given(VALUES)
 def test_the_editors_text_is_json_that_can_be_sent(value):
     text = to_text(value)
@@ -318,6 +323,7 @@ def test_python_numbers_survive_parsing():
     assert parse_json("-Infinity") == -math.inf
 
 
+@PATIENT
 @given(st.text(alphabet=st.characters()))
 def test_json_safe_text_is_the_same_value(text):
     written = json_safe(json.dumps(text, ensure_ascii=False))
