@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any, Generic, Self, cast
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables import RunnableConfig  # noqa: F401 - programs import it from here
 from langgraph.cache.base import BaseCache
 from langgraph.store.base import BaseStore
 
