@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint, CheckpointTuple
@@ -116,7 +116,21 @@ class Tell:
     event: GraphLifecycleEvent
 
 
-Effect = Union[Load, History, HasChildren, Put, PutWrites, Flush, Start, Receive, Halt, Settle, CacheGet, CacheSet, Tell]
+Effect = (
+    Load
+    | History
+    | HasChildren
+    | Put
+    | PutWrites
+    | Flush
+    | Start
+    | Receive
+    | Halt
+    | Settle
+    | CacheGet
+    | CacheSet
+    | Tell
+)
 
 
 FINISHED, PAUSED, FAILED, ESCAPED, CANCELLED = range(5)
