@@ -29,38 +29,37 @@ def element(rng):
     return rng.choice([{"n": rng.randrange(4)}, {"n": rng.randrange(4)}, [rng.randrange(3)], rng.randrange(3), "text"])
 
 
+def changed_inside(items, start):
+    """The very objects that the node was given, changed in place."""
+    for item in items[start:]:
+        if isinstance(item, dict):
+            item["n"] += 10
+        elif isinstance(item, list):
+            item.append("more")
+    return items
+
+
 def edited(rng, old):
     """A channel's next value, and what a task returned to get it, in the manner of the usual reducers."""
-    how = rng.choices(list(EDITS), list(EDITS.values()))[0]
     items = list(old) if isinstance(old, list) else []
     at_ = rng.randrange(len(items) + 1)
-    some = [element(rng) for _ in range(rng.randrange(4))]
-    one = element(rng)
-    match how:
-        case "append":
-            return items + some, some
-        case "append one":
-            return [*items, one], one
-        case "change inside":  # the node returns the very objects that it was given, changed in place
-            for item in items[at_:]:
-                if isinstance(item, dict):
-                    item["n"] += 10
-                elif isinstance(item, list):
-                    item.append("more")
-            return items, items
-        case "drop front":
-            return items[at_:], None
-        case "remove":
-            return items[:at_] + items[at_ + 1 :], None
-        case "set":
-            return [*items[:at_], one, *items[at_ + 1 :]], [one]
-        case "replace":
-            return some, some
-        case "same":
-            return old, old
-        case "scalar":
-            return one, one
-    return None, None
+    some, one = [element(rng) for _ in range(rng.randrange(4))], element(rng)
+    outcomes = {
+        "append": (items + some, some),
+        "append one": ([*items, one], one),
+        "drop front": (items[at_:], None),
+        "remove": (items[:at_] + items[at_ + 1 :], None),
+        "set": ([*items[:at_], one, *items[at_ + 1 :]], [one]),
+        "replace": (some, some),
+        "same": (old, old),
+        "scalar": (one, one),
+        "vanish": (None, None),
+    }
+    how = rng.choices(list(EDITS), list(EDITS.values()))[0]
+    if how == "change inside":
+        changed = changed_inside(items, at_)
+        return changed, changed
+    return outcomes[how]
 
 
 def take(rng, line, number):

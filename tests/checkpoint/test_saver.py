@@ -2,16 +2,20 @@
 
 import asyncio
 import operator
-import time
+import sqlite3
 from functools import reduce
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from runtime.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 from runtime.checkpoint.errors import CheckpointStorageError, SerializationError
 from runtime.checkpoint.ids import next_checkpoint_id
+from runtime.checkpoint.serde import Serializer
+from runtime.checkpoint.serde.encrypted import EncryptedSerializer
+from runtime.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
+from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tests.checkpoint.kit import Line, at, check, checkpoint, id_of
+from tests.checkpoint.things import Point
 
 # --- history -------------------------------------------------------------------------------------------
 
@@ -359,34 +363,25 @@ def test_a_list_written_piece_by_piece_is_read_in_few_pieces(saver):
 # --- the async face -------------------------------------------------------------------------------------------
 
 
-def test_the_event_loop_goes_on_while_another_process_holds_the_database(open_saver, tmp_path):
-    import sqlite3
+def test_the_event_loop_goes_on_while_another_process_holds_the_database(tmp_path):
+    with AsyncSqliteSaver.from_conn_string(tmp_path / "held.db") as saver:
+        line = Line(saver, "t")
+        line.put({"a": 1})
+        holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
 
-    face = open_saver()
-    if not face.is_async:
-        return
-    line = Line(face, "t")
-    line.put({"a": 1})
-    holder = sqlite3.connect(tmp_path / "checkpoints.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
+        async def both():
+            putting = asyncio.ensure_future(saver.aput_writes(line.config, [("a", 2)], "task"))
+            for _ in range(1000):
+                await asyncio.sleep(0)
+            waiting = not putting.done()
+            holder.execute("COMMIT")
+            await putting
+            return waiting
 
-    async def both():
-        ticks = 0
-        putting = asyncio.ensure_future(face.saver.aput_writes(line.config, [("a", 2)], "task"))
-        started = time.monotonic()
-        while time.monotonic() - started < 0.2:
-            await asyncio.sleep(0)
-            ticks += 1
-        waiting = not putting.done()
-        holder.execute("COMMIT")
-        await putting
-        return ticks, waiting
-
-    ticks, waiting = asyncio.run(both())
-    holder.close()
-    assert waiting
-    assert ticks > 50
-    assert face.get_tuple(line.config).pending_writes == [("task", "a", 2)]
+        assert asyncio.run(both())
+        holder.close()
+        assert saver.get_tuple(line.config).pending_writes == [("task", "a", 2)]
 
 
 def test_many_async_writers_at_once_lose_nothing(open_saver):
@@ -424,8 +419,6 @@ def test_one_bad_step_among_many_waiting_together_fails_alone(open_saver):
 
 
 def test_the_copies_that_an_allow_list_makes_share_the_database(open_saver):
-    from tests.checkpoint.things import Point
-
     face = open_saver()
     line = Line(face, "t")
     line.put({"p": Point(1)})
@@ -436,8 +429,6 @@ def test_the_copies_that_an_allow_list_makes_share_the_database(open_saver):
 
 
 def test_an_opaque_value_is_written_back_as_it_was(open_saver):
-    from tests.checkpoint.things import Point
-
     face = open_saver()
     line = Line(face, "t")
     line.put({"p": Point(3), "m": [Point(4)]})
@@ -449,9 +440,6 @@ def test_an_opaque_value_is_written_back_as_it_was(open_saver):
 
 
 def test_encryption_works_around_the_serializer(open_saver):
-    from runtime.checkpoint.serde import Serializer
-    from runtime.checkpoint.serde.encrypted import EncryptedSerializer
-
     class Reversing:
         def encrypt(self, plaintext):
             return "reversed", plaintext[::-1]

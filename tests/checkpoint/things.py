@@ -41,7 +41,7 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
-class Word(str, enum.Enum):
+class Word(enum.StrEnum):
     YES = "yes"
 
 
