@@ -155,6 +155,17 @@ def test_a_graph_inside_may_return_keys_of_its_own(run):
     assert run(outer, {"x": 1}) == {"log": [], "x": 3}
 
 
+def test_what_a_graph_inside_left_unchanged_is_not_folded_again():
+    class Result(dict):
+        unchanged = frozenset({"log", "x"})
+
+    inner = graph_of(("i", lambda state: None))
+    outer = graph_of(("inner", inner), ("function", lambda state: None))
+    result = Result(log=["in"], x=1)
+    assert outer.nodes["inner"].outputs(result) == [("x", 1)]  # only a reducer would count it twice
+    assert outer.nodes["function"].outputs(result) == [("log", ["in"]), ("x", 1)]
+
+
 @pytest.mark.parametrize(
     ("value", "seen"),
     [(Command(goto="nope"), "'nope'"), (Send("nope", 1), "nope"), (Command(goto=Send("nope", 1)), "nope")],

@@ -21,6 +21,7 @@ from runtime.channels import (
 from runtime.errors import EmptyChannelError, InvalidUpdateError
 from runtime.graph import END, START, StateGraph
 from runtime.managed import IsLastStep, RemainingSteps
+from runtime.warnings import DeprecatedSince10
 
 T = TypeVar("T")
 
@@ -368,6 +369,23 @@ def test_a_context_schema_as_a_json_schema():
     graph = builder.compile()
     assert graph.get_context_jsonschema()["required"] == ["user"]
     assert echo(Dict).get_context_jsonschema() is None
+
+
+def test_the_schemas_as_types():
+    assert echo(Dict).InputType is Dict
+    assert echo(Dict, output_schema=Data).OutputType is Data
+
+
+def test_the_config_schema_is_deprecated_and_shows_the_context():
+    class Context(ExtendedTypedDict):
+        user: str
+
+    graph = StateGraph(Dict, Context).add_node("a", lambda state: None).add_edge(START, "a").compile()
+    with pytest.warns(DeprecatedSince10, match="get_context_jsonschema"):
+        found = graph.get_config_jsonschema(include=["tags"])
+    assert set(found["properties"]) == {"tags", "configurable"}
+    with pytest.warns(DeprecatedSince10, match="get_context_jsonschema"):
+        assert "configurable" in graph.config_schema().model_fields
 
 
 def test_end_is_a_target_and_no_key():
