@@ -83,6 +83,12 @@ class Body:
         """Whether it can only be awaited."""
         return self.func is None and self.runnable is None
 
+    def alone(self) -> Runnable[Any, Any]:
+        """The callable as a Runnable that needs no task around it."""
+        from runtime._internal._runnable import RunnableCallable  # here: runs do not need it
+
+        return self.runnable or RunnableCallable(self.func, self.afunc, name=self.name, trace=False)
+
     def _injected(self, context: TaskContext) -> dict[str, Any]:
         given = {}
         for name, kind in self._asked:

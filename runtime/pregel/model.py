@@ -15,7 +15,7 @@ from runtime.channels.base import BaseChannel
 from runtime.constants import START
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.runnables import RunnableConfig
 
     from runtime.pregel.body import Body
     from runtime.types import CachePolicy, RetryPolicy, TimeoutPolicy
@@ -90,20 +90,14 @@ class PregelNode:
         Nothing is read from channels or written to them, and no policy applies.
         """
         for body in self.bodies:
-            input = _alone(body).invoke(input, config)
+            input = body.alone().invoke(input, config)
         return input
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Await the node alone, outside any run, as `invoke` does."""
         for body in self.bodies:
-            input = await _alone(body).ainvoke(input, config)
+            input = await body.alone().ainvoke(input, config)
         return input
-
-
-def _alone(body: Body) -> Runnable[Any, Any]:
-    from runtime._internal._runnable import RunnableCallable  # here: runs do not need it
-
-    return body.runnable or RunnableCallable(body.func, body.afunc, name=body.name, trace=False)
 
 
 class Topology:

@@ -44,5 +44,14 @@ class Scripted(BaseChatModel):
         return RunnableLambda(answer)
 
 
-def call(name, id="c", **args):
+def call(name, id="c1", **args):
     return {"name": name, "args": args, "id": id, "type": "tool_call"}
+
+
+def asking(*calls):
+    return AIMessage("", tool_calls=list(calls))
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b

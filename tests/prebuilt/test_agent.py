@@ -60,7 +60,7 @@ def test_tools_are_called_until_the_model_is_done(run, version):
     assert said(result) == [
         ("human", "hi"), ("ai", ""), ("tool", "3"), ("tool", "7"), ("ai", ""), ("tool", "10"), ("ai", "10"),
     ]  # fmt: skip
-    assert [m.tool_call_id for m in result["messages"] if m.type == "tool"] == ["c-1", "d-1", "c-2"]
+    assert [m.tool_call_id for m in result["messages"] if m.type == "tool"] == ["c1-1", "d-1", "c1-2"]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_a_hook_can_run_into_the_limit():
 
 def test_a_conversation_with_an_unanswered_call_is_refused(run):
     agent = create_react_agent(Scripted(turns=["ok"]), [add])
-    with pytest.raises(ValueError, match=r"1 tool calls without a ToolMessage.*'c'"):
+    with pytest.raises(ValueError, match=r"1 tool calls without a ToolMessage.*'c1'"):
         run(agent, {"messages": [AIMessage("", tool_calls=[call("add", a=1, b=2)]), HumanMessage("hi")]})
 
 
