@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import types
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -23,6 +24,7 @@ from runtime.pregel.drive import Event, any_child, drain, without_id, written_by
 from runtime.pregel.lifecycle import atell
 from runtime.pregel.run import Run
 
+T = TypeVar("T")
 Job = Callable[[], Awaitable[Any]]
 
 
@@ -124,7 +126,7 @@ class Asyncio:
         """Wait for something to arrive; results are returned, streamed chunks are set aside."""
         if self.inline is not None:
             context, self.inline = self.inline, None
-            self.inbox.append(await self._in_place(context))
+            self.inbox.append(await within(copy_context(), acall(context, self.run.executor)))
         elif not self.inbox:
             await self._wait()
         self.ready.clear()
@@ -138,10 +140,6 @@ class Asyncio:
         """All chunks that are left, those included that came after the last result."""
         self.chunks.extend(item for item in self.inbox if type(item) is tuple)
         return self.chunks
-
-    async def _in_place(self, context: TaskContext) -> fx.Result:
-        """Await a lone task in a context of its own, so that its variables stay its own."""
-        return await self.loop.create_task(acall(context, self.run.executor), context=copy_context())
 
     async def _settle(self, effect: fx.Settle) -> Any:
         program = settle(effect.context, effect.value)
@@ -250,6 +248,25 @@ class Asyncio:
         await self.cancel_all()
         while self._saving is not None:
             await asyncio.shield(self._saving)
+
+
+@types.coroutine
+def within(context: Context, coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    """Await a coroutine in the running asyncio task, but in a context of its own.
+
+    An asyncio task for a lone coroutine costs more than the rest of a superstep. In the caller's task,
+    cancellation and `asyncio.timeout` mean what they mean there; the context keeps its variables apart.
+    """
+    step, given = coroutine.send, None
+    while True:
+        try:
+            awaited = context.run(step, given)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        try:
+            step, given = coroutine.send, (yield awaited)
+        except BaseException as error:  # cancellation, mostly: it is the coroutine's to handle
+            step, given = coroutine.throw, error
 
 
 async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
