@@ -349,12 +349,12 @@ class Engine(Protocol):
         """Yield checkpoints in the order of the ids; one at a time in memory."""
         ...
 
-    def channels(self) -> Mapping[str, ChannelSpec]:
-        """Return the known channels; empty when only the record knows them."""
+    def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
+        """Return the known channels, of a subgraph if named; empty when only the record knows them."""
         ...
 
-    def topology(self, thread: str = "") -> Topology:
-        """Return the drawn graph; a database alone draws what the thread's record shows."""
+    def topology(self, thread: str = "", namespace: str = "") -> Topology:
+        """Return the drawn graph, or a subgraph; a database alone draws what the thread's record shows."""
         ...
 
     def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:

@@ -61,8 +61,8 @@ class GraphEngine:
         self.limits: dict[str, str] = {
             "phases": f"A graph of {type(graph).__module__.partition('.')[0]} runs whole supersteps only."
         }
-        self._channels: Mapping[str, ChannelSpec] | None = None
-        self._topology: Topology | None = None
+        self._channels: dict[str, Mapping[str, ChannelSpec]] = {}
+        self._topologies: dict[str, Topology] = {}
         self.reader = reader or SaverReader(graph.checkpointer)
         self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec)
         self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
@@ -93,29 +93,25 @@ class GraphEngine:
         for item in self.reader.walk(thread, ids, namespace):
             yield self._record(item, Place(thread, "", namespace))
 
-    def channels(self) -> Mapping[str, ChannelSpec]:
-        """Return the graph's channels."""
-        if self._channels is None:
-            self._channels = channel_specs(self.graph)
-        return self._channels
+    def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
+        """Return the channels of the graph, or of a subgraph."""
+        path = graph_path(namespace)
+        if path not in self._channels:
+            self._channels[path] = channel_specs(self._graph_at(path))
+        return self._channels[path]
 
-    def topology(self, thread: str = "") -> Topology:
-        """Return the graph as its own `get_graph` draws it."""
-        if self._topology is None:
-            self._topology = self._drawn()
-        return self._topology
+    def topology(self, thread: str = "", namespace: str = "") -> Topology:
+        """Return the graph, or a subgraph, as its own `get_graph` draws it."""
+        path = graph_path(namespace)
+        if path not in self._topologies:
+            self._topologies[path] = drawn(self._graph_at(path))
+        return self._topologies[path]
 
-    def _drawn(self) -> Topology:
-        drawn = self.graph.get_graph()
-        subgraphs = {name for name, _ in self.graph.get_subgraphs()}
-        nodes = tuple(
-            NodeSpec(id_, str(node.name), _kind(id_, subgraphs), triggers=self._triggers().get(id_, ()))
-            for id_, node in drawn.nodes.items()
-        )
-        edges = tuple(
-            EdgeSpec(edge.source, edge.target, bool(edge.conditional), str(edge.data or "")) for edge in drawn.edges
-        )
-        return Topology(nodes, edges)
+    def _graph_at(self, path: str) -> Any:
+        """Return the graph at a path of node names, the outermost for ""."""
+        if not path:
+            return self.graph
+        return next((found for name, found in self.graph.get_subgraphs(recurse=True) if name == path), self.graph)
 
     def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
         """Return None: the session works it out from triggers and versions."""
@@ -139,9 +135,6 @@ class GraphEngine:
 
     def close(self) -> None:
         """Nothing is held that was not given; the saver belongs to the graph."""
-
-    def _triggers(self) -> Mapping[str, tuple[str, ...]]:
-        return {name: tuple(node.triggers) for name, node in self.graph.nodes.items()}
 
     def _record(self, item: Any, place: Place) -> Record:
         header = header_of(item)
@@ -170,7 +163,7 @@ class GraphEngine:
     def _task(self, task: Any, item: Any, state: Any, place: Place) -> Task:
         mine = [(channel, value) for id_, channel, value in item.pending_writes or () if id_ == task.id]
         settled = any(naming.settles(channel) for channel, _ in mine)
-        node = self.graph.nodes.get(task.name)
+        node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
         # An answered question stays in the record of its task; it is open only while the task is.
         questions = (
             ()
@@ -192,6 +185,27 @@ class GraphEngine:
             attempts=1 if mine else 0,
             namespace=subgraph_namespace(task, place, node),
         )
+
+
+def graph_path(namespace: str) -> str:
+    """Return the node names that lead to a checkpoint namespace: `outer:1f2c|inner:2d` is `outer|inner`."""
+    parts = (part.partition(":")[0] for part in namespace.split("|"))
+    return "|".join(part for part in parts if part and not part.isdigit())
+
+
+def drawn(graph: Any) -> Topology:
+    """Return a compiled graph as its own `get_graph` draws it."""
+    picture = graph.get_graph()
+    subgraphs = {name for name, _ in graph.get_subgraphs()}
+    triggers = {name: tuple(node.triggers) for name, node in graph.nodes.items()}
+    nodes = tuple(
+        NodeSpec(id_, str(node.name), _kind(id_, subgraphs), triggers=triggers.get(id_, ()))
+        for id_, node in picture.nodes.items()
+    )
+    edges = tuple(
+        EdgeSpec(edge.source, edge.target, bool(edge.conditional), str(edge.data or "")) for edge in picture.edges
+    )
+    return Topology(nodes, edges)
 
 
 def _kind(id_: str, subgraphs: set[str]) -> str:

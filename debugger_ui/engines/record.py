@@ -75,16 +75,16 @@ class RecordEngine:
         for item in self.reader.walk(thread, ids, namespace):
             yield self._record(item, Place(thread, "", namespace))
 
-    def channels(self) -> Mapping[str, ChannelSpec]:
+    def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
         """Return nothing: kinds and reducers are in the graph's code."""
         return {}
 
-    def topology(self, thread: str = "") -> Topology:
+    def topology(self, thread: str = "", namespace: str = "") -> Topology:
         """Return the nodes that a thread's record knows and the edges that were taken."""
         if not thread:
             return Topology((), (), inferred=True)
-        headers = self.reader.headers(thread)[-MAX_PATH:]
-        outlines = self.reader.outlines(thread, [header.id for header in headers])
+        headers = self.reader.headers(thread, namespace)[-MAX_PATH:]
+        outlines = self.reader.outlines(thread, [header.id for header in headers], namespace)
         edges: dict[tuple[str, str], None] = {}
         nodes: dict[str, None] = {}
         for header in headers:

@@ -22,7 +22,7 @@ from debugger_ui.engines.base import (
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of
-from debugger_ui.engines.graph import About, GraphEngine, subgraph_namespace
+from debugger_ui.engines.graph import About, GraphEngine, graph_path, subgraph_namespace
 from debugger_ui.engines.reader import SaverReader, config_of, labelled
 from debugger_ui.engines.running import GraphRunner
 
@@ -63,7 +63,7 @@ class RuntimeEngine(GraphEngine):
         return tuple(self._planned(task, place, attempts) for task in self.graph.plan(config_of(place)).tasks)
 
     def _planned(self, task: Any, place: Place, attempts: Mapping[str, int]) -> Task:
-        node = self.graph.nodes.get(task.name)
+        node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
         done = task.status in ("saved", "supplied")
         return Task(
             id=task.id,

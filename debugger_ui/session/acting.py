@@ -69,10 +69,21 @@ class Acting:
             raise refuse("There is no graph open that could be edited.", kind="unavailable")
         return editor
 
+    def edit_ability(self, spot: Spot | None) -> Ability:
+        """Return whether the state can be edited here, and why not."""
+        general = self.may("edit")
+        if not general.allowed:
+            return general
+        if spot is None:
+            return Ability(False, "Choose a thread first.")
+        if spot.namespace:
+            return Ability(False, "This is inside a subgraph, where an edit cannot be run on from yet. Edit around it.")
+        return general
+
     # --- running ------------------------------------------------------------------------------
 
-    def run_ability(self, spot: Spot | None, record: Record | None) -> Ability:
-        """Return whether a superstep can run from here, and why not."""
+    def run_ability(self, spot: Spot | None, record: Record | None, *, asking: bool = True) -> Ability:
+        """Return whether a superstep can run from here, and why not; `asking` holds a thread that waits."""
         general = self.may("run")
         if not general.allowed:
             return general
@@ -81,7 +92,7 @@ class Acting:
         if spot.namespace:
             return Ability(False, "This is inside a subgraph: its steps run with the node of the graph around it.")
         head = self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id)
-        if head and any(task.questions for task in record.tasks):
+        if asking and head and any(task.questions for task in record.tasks):
             return Ability(False, "It waits for an answer.")
         if not record.tasks:
             return Ability(False, "Nothing is left to run here.")
@@ -96,6 +107,39 @@ class Acting:
                 raise refuse(able.reason, kind="unavailable")
         order = Order(Advance(spot.place), verb != "step", self.desk.breakpoints.hit)
         return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
+
+    def phase(self, spot: Spot, record: Record, advance: Advance, *, verb: str, head_seen: bool) -> Job:
+        """Start one phase of the superstep at a spot."""
+        self.need("phases")
+        runner = self.runner()
+        able = self.run_ability(spot, record, asking=False)
+        if not able.allowed:
+            raise refuse(able.reason, kind="unavailable")
+        left = [task for task in record.tasks if not task.done]
+        if advance.phase == "update" and left:
+            names = ", ".join(dict.fromkeys(task.name for task in left))
+            raise refuse(f"The update waits for all results; {names} {'has' if len(left) == 1 else 'have'} none yet.")
+        known = {task.id: task for task in record.tasks}
+        for id_ in (*advance.tasks, *advance.supply):
+            if id_ not in known:
+                raise refuse(f"The superstep at this checkpoint has no task {id_!r}.")
+            if known[id_].done:
+                raise refuse(f"{known[id_].name} has its result already; it is not run again.")
+        order = Order(advance, False, self.desk.breakpoints.hit)
+        return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
+
+    def supplied(self, task: str, text: str) -> Mapping[str, Any]:
+        """Return what was typed as the result of a task."""
+        value = parse_json(text, task)
+        if not isinstance(value, Mapping):
+            raise refuse(
+                f"A result is what the node would return: an object {{...}} of state keys, not {type(value).__name__}.",
+                field=task,
+            )
+        known = [name for name, spec in self.desk.engine.channels().items() if spec.state_key]
+        if unknown := sorted(set(value) - set(known)):
+            raise refuse(f"The state has no key {unknown[0]!r}; its keys are {', '.join(known)}.", field=task)
+        return {task: dict(value)}
 
     def _start(
         self, thread: str, verb: str, spot: Spot | None, order: Order, runner: Runner, check: Callable[[], None]
@@ -197,8 +241,9 @@ class Acting:
     def edits(self, spot: Spot) -> Edits:
         """Return the editing of a spot's checkpoint, or refuse."""
         editor = self.editor()
-        if spot.namespace:
-            self.need("edit_subgraphs")
+        able = self.edit_ability(spot)
+        if not able.allowed:
+            raise refuse(able.reason, kind="unavailable")
         return Edits(self.desk.engine, editor, spot, self.desk.reading.record(spot))
 
     def not_busy(self, thread: str) -> None:

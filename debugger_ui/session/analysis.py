@@ -18,7 +18,7 @@ from debugger_ui.session.view_values import ValueView
 def plan_view(engine: Engine, record: Record, place: Place) -> PlanView:
     """Return a verdict for every node of the graph."""
     said = engine.verdicts(place)
-    nodes = [node for node in engine.topology(place.thread).nodes if node.kind not in ("start", "end")]
+    nodes = [node for node in engine.topology(place.thread, place.namespace).nodes if node.kind not in ("start", "end")]
     if said is not None:
         triggers = {node.id: node for node in nodes}
         return PlanView(tuple(_told(one, triggers.get(one.node), record) for one in said), computed=True)
@@ -86,7 +86,7 @@ def _cause(channel: str) -> str:
 
 def update_view(engine: Engine, record: Record, child: Record | None, place: Place) -> UpdateView:
     """Return how the writes of the superstep that starts at a record fold, channel by channel."""
-    specs = engine.channels()
+    specs = engine.channels(place.namespace)
     said = engine.folds(place)
     tasks = sorted(record.tasks, key=_order)
     if said is not None:

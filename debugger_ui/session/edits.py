@@ -24,7 +24,7 @@ class Edits:
         self.editor = editor
         self.spot = spot
         self.record = record
-        self.specs = {name: spec for name, spec in engine.channels().items() if spec.state_key}
+        self.specs = {name: spec for name, spec in engine.channels(spot.namespace).items() if spec.state_key}
 
     def form(self) -> EditForm:
         """Return the state keys as text, and the authors."""
@@ -37,7 +37,7 @@ class Edits:
 
     def authors(self) -> tuple[str, ...]:
         """Return the nodes that an edit can be written as."""
-        nodes = self.engine.topology(self.spot.thread).nodes
+        nodes = self.engine.topology(self.spot.thread, self.spot.namespace).nodes
         return tuple(node.id for node in nodes if node.kind not in ("start", "end"))
 
     def _field(self, key: str) -> EditField:

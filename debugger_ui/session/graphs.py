@@ -18,7 +18,7 @@ from debugger_ui.session.walks import Edge, taken_into
 
 def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thread: str = "") -> GraphView:
     """Return the graph; without a spot it has no marks. `running` are nodes at work right now."""
-    topology = reading.engine.topology(spot.thread if spot else thread)
+    topology = reading.engine.topology(spot.thread, spot.namespace) if spot else reading.engine.topology(thread)
     if spot is None:
         return _assemble(topology, _Shown(Counter(), Counter(), frozenset(), {}, Counter()), "No checkpoint is open.")
     record = reading.record(spot)

@@ -226,7 +226,7 @@ class Looking:
         spot = self._need_spot()
         record = self.desk.reading.record(spot, checkpoint)
         before = self.desk.reading.parent_record(spot, record)
-        return channel_views(record, before, self.desk.engine.channels(), everything=all_channels)
+        return channel_views(record, before, self.desk.engine.channels(spot.namespace), everything=all_channels)
 
     def graph(self) -> GraphView:
         """Return the graph with marks and counts at the cursor."""

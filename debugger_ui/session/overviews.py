@@ -19,16 +19,16 @@ def overview(workspace: Workspace, desk: Desk, spot: Spot | None) -> Overview:
         read_only=workspace.read_only,
         read_only_reason=workspace.read_only_reason,
         shows=engine.shows,
-        drift=drift(desk, desk.reading.record(spot)) if spot is not None else Drift(),
+        drift=drift(desk, desk.reading.record(spot), spot.namespace) if spot is not None else Drift(),
     )
 
 
-def drift(desk: Desk, record: Record) -> Drift:
+def drift(desk: Desk, record: Record, namespace: str = "") -> Drift:
     """Return what a checkpoint knows that the graph in hand does not have."""
-    specs = desk.engine.channels()
+    specs = desk.engine.channels(namespace)
     if not specs:
         return Drift()
-    known = {node.id for node in desk.engine.topology().nodes}
+    known = {node.id for node in desk.engine.topology(namespace=namespace).nodes}
     nodes = {node for node in record.seen if not node.startswith("__")}
     nodes |= {naming.target_of(channel) for channel in record.versions} - {"", naming.START}
     gone = tuple(sorted(nodes - known))
@@ -49,7 +49,7 @@ def abilities(acting: Acting, spot: Spot | None) -> Abilities:
         run=running,
         step=running,
         answer=_answering(acting, spot, record),
-        edit=acting.may("edit") if spot is not None else Ability(False, "Choose a thread first."),
+        edit=acting.edit_ability(spot),
         new_run=acting.may("new_run"),
         phases=acting.may("phases"),
         plan=acting.may("plan"),

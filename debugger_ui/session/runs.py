@@ -59,7 +59,7 @@ class Worker:
             if job.stop_wanted:
                 raise Stopped
             newest = self.runner.advance(self._placed(advance), report, lambda: job.stop_wanted)
-            job.stepped(newest, counts=not advance.only_input)
+            job.stepped(newest, counts=not advance.only_input and advance.phase != "execute")
             place = replace(advance.place, id=newest)
             record = self.engine.record(place)
             if record is None or self._held(job, record, only_input=advance.only_input):
@@ -80,13 +80,13 @@ class Worker:
         left = [task for task in record.tasks if not task.done]
         nodes = ", ".join(dict.fromkeys(task.name for task in left))
         asking = [task for task in record.tasks if task.questions]
-        if asking:
+        if asking and (self.order.first.phase == "superstep" or len(asking) == len(left)):
             who = ", ".join(dict.fromkeys(task.name for task in asking))
             job.end("interrupted", f"Waiting for an answer: {who}.")
         elif not record.tasks:
             job.end("done", "Finished: no node is left to run.")
         elif not self.order.go_on:
-            made = "The input is saved and nothing has run yet" if only_input else "Step done"
+            made = "The input is saved and nothing has run yet" if only_input else _made(job, record)
             job.end("paused", f"{made}. Next: {nodes or 'the update, all results are in'}.")
         elif why := self._reason(job, record):
             job.end("paused", f"{why} Next: {nodes}.")
@@ -101,6 +101,12 @@ class Worker:
         if why:
             return why
         return "Paused." if job.pause_wanted else ""
+
+
+def _made(job: Job, record: Record) -> str:
+    if job.verb not in ("execute", "supply"):
+        return "Step done"
+    return f"{sum(task.done for task in record.tasks)} of {len(record.tasks)} results are in"
 
 
 def _stopped(job: Job) -> str:

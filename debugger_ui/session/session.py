@@ -11,6 +11,7 @@ Rules:
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from debugger_ui.engines.base import Advance
 from debugger_ui.session.checkpoints import due
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.export import export_state, export_thread
@@ -18,6 +19,7 @@ from debugger_ui.session.inbox import inbox_page
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.looking import Looking
 from debugger_ui.session.problems import refuse
+from debugger_ui.session.reading import Spot
 from debugger_ui.session.views import (
     Breakpoint,
     Edit,
@@ -55,6 +57,32 @@ class DebugSession(Looking):
     def proceed(self, at: str = "") -> RunProgress:
         """Run on from the cursor to the next question, breakpoint or the end; returns at once."""
         return self._run("continue", at)
+
+    def execute(self, tasks: Sequence[str] = ()) -> RunProgress:
+        """Run only the execute phase, of all tasks without a result or of chosen ones; returns at once.
+
+        Their results become pending writes: what is on disk then is what a crash would leave.
+
+        Raises:
+            SessionError: as for `step`; no such task, or it has its result already.
+        """
+        return self._phase("execute", "execute", tuple(tasks), {})
+
+    def fold(self) -> RunProgress:
+        """Run only the update phase: fold the pending writes into the next checkpoint; returns at once.
+
+        Raises:
+            SessionError: as for `step`; a task has no result yet.
+        """
+        return self._phase("update", "update", (), {})
+
+    def supply(self, task: str, text: str) -> RunProgress:
+        """Give a task's result as JSON instead of running it; it is recorded as supplied. Returns at once.
+
+        Raises:
+            SessionError: as for `execute`; the text does not parse, or is no object of state keys.
+        """
+        return self._phase("supply", "execute", (task,), self.acting.supplied(task, text))
 
     def pause(self) -> RunProgress:
         """Ask the running job to stop after the superstep it is in."""
@@ -198,7 +226,18 @@ class DebugSession(Looking):
     # --- inside -------------------------------------------------------------------------------
 
     def _run(self, verb: str, at: str) -> RunProgress:
-        """Run from what the person saw: the last look, unless the cursor has moved since."""
+        spot, head_seen = self._seen_spot(at)
+        record = self.desk.reading.record(spot)
+        return self._took(self.acting.run(spot, record, verb=verb, head_seen=head_seen))
+
+    def _phase(self, verb: str, phase: str, tasks: tuple[str, ...], supply: Mapping[str, object]) -> RunProgress:
+        spot, head_seen = self._seen_spot("")
+        record = self.desk.reading.record(spot)
+        advance = Advance(spot.place, phase=phase, tasks=tasks, supply=supply)
+        return self._took(self.acting.phase(spot, record, advance, verb=verb, head_seen=head_seen))
+
+    def _seen_spot(self, at: str) -> tuple[Spot, bool]:
+        """Return what the person saw: the last look, unless the cursor has moved since; and if it was a head."""
         spot = self._need_spot()
         history = self.desk.reading.history(spot.thread, spot.namespace)
         head_seen = history.is_head(spot.id)
@@ -208,8 +247,7 @@ class DebugSession(Looking):
             if at not in history.by_id:
                 raise refuse(f"There is no checkpoint {at!r} in thread {spot.thread!r}.", kind="moved-on")
             spot, head_seen = replace(spot, id=at), True
-        record = self.desk.reading.record(spot)
-        return self._took(self.acting.run(spot, record, verb=verb, head_seen=head_seen))
+        return spot, head_seen
 
     def _took(self, job: Job) -> RunProgress:
         self._mine = job

@@ -6,6 +6,7 @@ of combining marks are written as escapes; everything else stays.
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 PILE = 4
 """Combining marks in a row that still stay; natural text has fewer."""
@@ -17,6 +18,10 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def literal(text: str, *, lines: bool = False) -> str:
     """Return the text with deceiving characters escaped; `lines` keeps line breaks and tabs."""
+    return _escaped(text, "\n\t" if lines else "", lambda char: _NAMED.get(char) or escape(char))
+
+
+def _escaped(text: str, kept: str, write: Callable[[str], str]) -> str:
     if not _SUSPECT.search(text):
         return text
     pieces: list[str] = []
@@ -24,12 +29,8 @@ def literal(text: str, *, lines: bool = False) -> str:
     for char in text:
         category = unicodedata.category(char)
         marks = marks + 1 if category.startswith("M") else 0
-        if lines and char in "\n\t":
-            pieces.append(char)
-        elif category in _HIDDEN or marks > PILE:
-            pieces.append(_NAMED.get(char) or escape(char))
-        else:
-            pieces.append(char)
+        deceives = category in _HIDDEN and char not in kept
+        pieces.append(write(char) if deceives or marks > PILE else char)
     return "".join(pieces)
 
 
@@ -44,11 +45,7 @@ def json_safe(text: str) -> str:
 
     The text stays the same JSON value; line breaks and blanks between tokens are kept.
     """
-    if not _SUSPECT.search(text):
-        return text
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else _json_escape(char) for char in text
-    )
+    return _escaped(text, "\n\t", _json_escape)
 
 
 def _json_escape(char: str) -> str:

@@ -44,7 +44,7 @@ class Walks:
 
     def along(self, thread: str, namespace: str, path: Sequence[str], sources: Mapping[str, str]) -> Walk:
         """Return the counts at the end of a path from a root; `sources` by checkpoint id."""
-        edges = _Edges(self.engine.topology(thread))
+        edges = _Edges(self.engine.topology(thread, namespace))
         start = len(path)
         while start and (thread, namespace, path[start - 1]) not in self._kept:
             start -= 1

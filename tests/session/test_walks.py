@@ -13,7 +13,7 @@ class Recorded:
         self.steps = steps
         self.asked = 0
 
-    def topology(self, thread=""):
+    def topology(self, thread="", namespace=""):
         edges = [("__start__", "a"), ("a", "b"), ("b", "a"), ("a", "join"), ("b", "join")]
         nodes = (NodeSpec("a", "a"), NodeSpec("b", "b"), NodeSpec("join", "join", triggers=("join:a+b:join",)))
         return Topology(nodes, tuple(EdgeSpec(*edge) for edge in edges))
