@@ -81,15 +81,16 @@ class Line:
         values = self.values if whole else {name: self.values[name] for name in new if name in self.values}
         stored = checkpoint(made, dict(values), dict(self.versions), copy.deepcopy(self.seen))
         about = {"source": source, "step": self.step, "parents": {}} | (metadata or {})
+        expected = copy.deepcopy(
+            stored | {"channel_values": self.values, "step": self.step, "updated_channels": sorted(values)}
+        )
         if whole:
             for task, path, pairs in writes or ():
                 self.saver.put_writes(self.config, pairs, task, path)
             self.config = self.saver.put(self.config, stored, about, new)
         else:
             self.config = self.saver.put_step(self.config, stored, about, new, writes or [])
-        self.expected[made] = copy.deepcopy(
-            stored | {"channel_values": self.values, "step": self.step, "updated_channels": sorted(values)}
-        )
+        self.expected[made] = expected
         return made
 
 

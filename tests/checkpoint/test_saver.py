@@ -1,8 +1,6 @@
 """What savers promise beyond the conformance suite: newest, forks, attempts, filters, sizes, other processes."""
 
-import asyncio
 import operator
-import sqlite3
 from functools import reduce
 
 import pytest
@@ -13,7 +11,6 @@ from runtime.checkpoint.ids import next_checkpoint_id
 from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
-from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tests.checkpoint.kit import Line, at, check, checkpoint, id_of
 from tests.checkpoint.things import Point
 
@@ -256,59 +253,6 @@ def test_a_copied_thread_lives_on_by_itself(open_saver):
     check(face, copied)
 
 
-# --- filters -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [
-        ({"n": 1}, [1]),
-        ({"n": 1.0}, [1]),
-        ({"n": True}, [2]),
-        ({"n": "1"}, [3]),
-        ({"n": None}, [0]),
-        ({"n": {"deep": [1, 2]}}, [4]),
-        ({"n": [1]}, []),
-        ({"inner.key": "v"}, [5]),
-        ({"dotted.key": "w"}, [6]),
-        ({"n": 2**70}, [7]),
-        ({"absent": None, "n": 1}, [1]),
-    ],
-)
-def test_filters_compare_values_and_types(saver, wanted, found):
-    values = [None, 1, True, "1", {"deep": [1, 2]}, "x", "y", 2**70]
-    extra = [{}, {}, {}, {}, {}, {"inner": {"key": "v"}}, {"dotted.key": "w"}, {}]
-    for number, (value, more) in enumerate(zip(values, extra, strict=True)):
-        Line(saver, f"t{number}").put({"a": number}, metadata={"n": value, **more})
-    listed = saver.list(None, filter=wanted)
-    assert sorted(item.checkpoint["channel_values"]["a"] for item in listed) == found
-
-
-@pytest.mark.parametrize(
-    "key", ["x') = 'y' OR 1=1 --", 'a"b', "$.source", "", "a..b", "a'); DROP TABLE checkpoints; --"]
-)
-def test_a_filter_key_that_is_no_path_is_refused(saver, key):
-    with pytest.raises(ValueError, match="Invalid filter key"):
-        saver.list(None, filter={key: 1})
-
-
-@pytest.mark.parametrize("limit", [-1, "1; DROP TABLE checkpoints", 1.5, True])
-def test_a_limit_that_is_no_number_is_refused(saver, limit):
-    with pytest.raises(ValueError, match="limit"):
-        saver.list(None, limit=limit)
-
-
-def test_pages_meet_without_gap_or_overlap(saver):
-    line = Line(saver, "t")
-    for n in range(150):
-        line.put({"n": n})
-    listed, before = [], None
-    while page := saver.list(at("t"), limit=20, before=before):
-        listed += [item.checkpoint["channel_values"]["n"] for item in page]
-        before = page[-1].config
-    assert listed == list(range(149, -1, -1))
-
-
 # --- sizes -------------------------------------------------------------------------------------------------
 
 
@@ -360,61 +304,6 @@ def test_a_list_written_piece_by_piece_is_read_in_few_pieces(saver):
     check(saver, line)
 
 
-# --- the async face -------------------------------------------------------------------------------------------
-
-
-def test_the_event_loop_goes_on_while_another_process_holds_the_database(tmp_path):
-    with AsyncSqliteSaver.from_conn_string(tmp_path / "held.db") as saver:
-        line = Line(saver, "t")
-        line.put({"a": 1})
-        holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
-        holder.execute("BEGIN IMMEDIATE")
-
-        async def both():
-            putting = asyncio.ensure_future(saver.aput_writes(line.config, [("a", 2)], "task"))
-            for _ in range(1000):
-                await asyncio.sleep(0)
-            waiting = not putting.done()
-            holder.execute("COMMIT")
-            await putting
-            return waiting
-
-        assert asyncio.run(both())
-        holder.close()
-        assert saver.get_tuple(line.config).pending_writes == [("task", "a", 2)]
-
-
-def test_many_async_writers_at_once_lose_nothing(open_saver):
-    face = open_saver()
-    line = Line(face, "t")
-    line.put({"a": 1})
-
-    async def all_of_them():
-        puts = [face.saver.aput_writes(line.config, [("a", n)], f"task-{n:03}", f"{n:03}") for n in range(100)]
-        await asyncio.gather(*puts)
-        return await face.saver.aget_tuple(line.config)
-
-    found = asyncio.run(all_of_them())
-    assert [value for _, _, value in found.pending_writes] == list(range(100))
-
-
-def test_one_bad_step_among_many_waiting_together_fails_alone(open_saver):
-    face = open_saver()
-    stored = checkpoint(next_checkpoint_id(), {"a": 1}, {"a": 1})
-    face.put(at("taken"), stored, {"source": "input", "step": -1}, {"a": 1})
-
-    async def together():
-        puts = [
-            face.saver.aput(at(thread), {**stored, "ts": "later"}, {"source": "input", "step": -1}, {"a": 1})
-            for thread in ("x", "taken", "y")
-        ]
-        return await asyncio.gather(*puts, return_exceptions=True)
-
-    results = asyncio.run(together())
-    assert [type(result).__name__ for result in results] == ["dict", "CheckpointStorageError", "dict"]
-    assert face.get_tuple(at("y")).checkpoint["channel_values"] == {"a": 1}
-
-
 # --- the rest ---------------------------------------------------------------------------------------------------
 
 
@@ -457,45 +346,6 @@ def test_encryption_works_around_the_serializer(open_saver):
     plain = open_saver()
     with pytest.raises(CheckpointStorageError, match="reversed"):
         plain.get_tuple(at("t"))
-
-
-def test_threads_checkpoints_and_outlines_can_be_looked_at_without_values(open_saver):
-    face = open_saver()
-    for thread in "abc":
-        line = Line(face, thread)
-        for n in range(4):
-            line.put({"m": [*line.values.get("m", []), n]}, writes=[(f"t{n}", "p", [("m", [n])])] if n else [])
-    saver = open_saver().saver
-    threads = saver.threads(with_bytes=True)
-    assert [(found.thread_id, found.checkpoints, found.step) for found in threads] == [
-        ("c", 4, 3),
-        ("b", 4, 3),
-        ("a", 4, 3),
-    ]
-    assert threads[0].newest == line.id
-    assert threads[0].bytes == saver.thread_bytes("c") > 0
-    assert [found.thread_id for found in saver.threads(limit=1, offset=1)] == ["b"]
-    page = saver.checkpoints("c", limit=3)
-    assert [(found.step, found.source) for found in page] == [(3, "loop"), (2, "loop"), (1, "loop")]
-    assert [found.step for found in saver.checkpoints("c", before=page[-1].id)] == [0]
-    outline = saver.outlines("c", limit=1)[0]
-    assert outline.channel_versions == {"m": 4}
-    assert outline.versions_seen == {"node": {"m": 4}}
-    older = saver.outline(at("c", outline.checkpoint.parent))
-    assert [(write.task_id, write.channel) for write in older.writes] == [("t3", "m")]
-
-
-def test_a_change_shows_in_the_data_version(open_saver):
-    one, two = open_saver(), open_saver()
-    seen = [one.saver.data_version()]
-    assert one.saver.data_version() == seen[0]
-    line = Line(two, "t")
-    line.put({"a": 1})
-    seen.append(one.saver.data_version())
-    line.saver = one
-    line.put({"a": 2})
-    seen.append(one.saver.data_version())
-    assert len(set(seen)) == 3
 
 
 def test_conversations_of_messages_come_back_equal(saver):

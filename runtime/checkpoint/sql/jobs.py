@@ -65,6 +65,11 @@ class PutStep:
                 return
             heads.keep(step.thread_id, step.ns, self._head)
 
+    @property
+    def ready(self) -> bool:
+        """Whether it is encoded, and only has to be committed."""
+        return self._rows is not None
+
     def commit(self, conn: Conn, heads: Heads, foreign: bool) -> None:
         """Insert the rows."""
         step, rows = self.step, self._rows
@@ -139,6 +144,11 @@ class PutWrites:
             except BaseException:
                 heads.take(*self.key)  # its log counts rows that never were
                 raise
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is encoded, and only has to be committed."""
+        return self._rows is not None
 
     def commit(self, conn: Conn, heads: Heads, foreign: bool) -> None:
         """Insert the rows."""

@@ -158,13 +158,10 @@ class _Builder:
     def _told_versions(self) -> tuple[dict[str, Version], Sequence[str]]:
         """The same, as the caller says. Values of other channels need not be there."""
         now, before, told = self.checkpoint["channel_versions"], self.state.versions, self.step.new_versions
-        changed = dict(told)
-        if len(before) + sum(channel not in before for channel in changed) != len(now):
-            changed = {channel: version for channel, version in now.items() if before.get(channel, _ABSENT) != version}
-            self.shrinks = not now.keys() >= before.keys()
-            gone = [channel for channel in self.state.places if channel not in now and channel not in told]
-            return changed, [*told, *gone]
-        return changed, list(told)
+        if len(before) + sum(channel not in before for channel in told) <= len(now):
+            return dict(told), list(told)
+        self.shrinks = True
+        return dict(told), [*told, *(channel for channel in self.state.places if channel not in now)]
 
     def _seen(self) -> tuple[dict[str, dict[str, Version]], dict[str, dict[str, Version]]]:
         """What nodes have seen since: entries to add to theirs, and entries to replace theirs by."""

@@ -8,6 +8,7 @@ Rule 3: both faces call the same functions of a connection. There is no second c
 import copy
 import json
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self
 
@@ -157,6 +158,41 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
         """Store what a task wrote on top of the checkpoint that the config names. Nothing is replaced."""
         self._do(PutWrites(key_of(config), (task_id, task_path, writes), self.serde))
 
+    def submit_step(  # noqa: PLR0913 - as `put_step`
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+        writes: Sequence[TaskWrites] = (),
+        *,
+        nodes: Sequence[str] | None = None,
+        folded: Sequence[str] | None = None,
+    ) -> Future[None]:
+        """`put_step`, encoded now and committed later, with whatever else waits. The future tells when, or why not.
+
+        The dicts handed in may be changed once this returns. Steps are committed in the order of the calls. Where the
+        parent is not in memory, the step is committed at once.
+        """
+        kept: Checkpoint = {
+            **checkpoint,
+            "channel_values": dict(checkpoint["channel_values"]),
+            "channel_versions": dict(checkpoint["channel_versions"]),
+            "versions_seen": {node: dict(seen) for node, seen in checkpoint["versions_seen"].items()},
+        }
+        step = _whole_step(_step(config, kept, metadata, dict(new_versions)), writes, nodes, folded)
+        return self._submit(PutStep(step, self.serde))
+
+    def submit_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> Future[None]:
+        """`put_writes`, encoded now and committed later."""
+        return self._submit(PutWrites(key_of(config), (task_id, task_path, writes), self.serde))
+
+    def flush(self) -> None:
+        """Wait until everything that was handed over is committed, or has failed."""
+        self._worker.flush()
+
     def delete_thread(self, thread_id: str) -> None:
         """Remove a thread, in all its namespaces."""
         self._change(storing.delete_thread, thread_id)
@@ -209,7 +245,7 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
     ) -> RunnableConfig:
         """`put`, without blocking the event loop."""
         step = _step(config, checkpoint, metadata, new_versions)
-        await self._worker.submit(PutStep(step, self.serde))
+        await self._worker.write(PutStep(step, self.serde))
         return config_of(step.thread_id, step.ns, checkpoint["id"])
 
     async def aput_step(  # noqa: PLR0913 - a step is that many things
@@ -225,7 +261,7 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
     ) -> RunnableConfig:
         """`put_step`, without blocking the event loop."""
         step = _whole_step(_step(config, checkpoint, metadata, new_versions), writes, nodes, folded)
-        await self._worker.submit(PutStep(step, self.serde))
+        await self._worker.write(PutStep(step, self.serde))
         return config_of(step.thread_id, step.ns, checkpoint["id"])
 
     async def aput_writes(
@@ -236,7 +272,7 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
         task_path: str = "",
     ) -> None:
         """`put_writes`, without blocking the event loop."""
-        await self._worker.submit(PutWrites(key_of(config), (task_id, task_path, writes), self.serde))
+        await self._worker.write(PutWrites(key_of(config), (task_id, task_path, writes), self.serde))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """`delete_thread`, without blocking the event loop."""
@@ -275,6 +311,16 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
         self._worker.flush()
         job.prepare(self._store.heads)
         self._store.execute((job,))
+
+    def _submit(self, job: PutStep | PutWrites) -> Future[None]:
+        job.prepare(self._store.heads)
+        if job.ready:
+            return self._worker.add(job)
+        done: Future[None] = Future()
+        self._worker.flush()
+        self._store.execute((job,))
+        done.set_result(None)
+        return done
 
     def _change(self, work: Any, *arguments: Any) -> None:
         self._worker.flush()

@@ -32,29 +32,26 @@ class Worker:
         self._thread: Thread | None = None
         self._waiting = 0
 
-    def submit(self, job: Job) -> "asyncio.Future[None]":
+    def write(self, job: Job) -> "asyncio.Future[None]":
         """Encode a job here and have it committed there."""
-        return asyncio.wrap_future(self.enqueue(job))
-
-    def enqueue(self, job: Job) -> "Future[None]":
-        """Encode a job here and have it committed there, without an event loop."""
         job.prepare(self._store.heads)
-        return self._add(job)
+        return asyncio.wrap_future(self.add(job))
 
     async def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Call a function on the worker's thread, after everything that was handed over before."""
-        return await asyncio.wrap_future(self._add(lambda: function(*arguments, **options)))
+        return await asyncio.wrap_future(self.add(lambda: function(*arguments, **options)))
 
     def flush(self) -> None:
         """Wait until everything handed over so far is done. Free when nothing is."""
         if self._waiting and (self._thread is None or self._thread.ident != get_ident()):
-            self._add(lambda: None).result()
+            self.add(lambda: None).result()
 
     def close(self) -> None:
         """Finish what was handed over."""
         self.flush()
 
-    def _add(self, item: Job | Callable[[], Any]) -> "Future[Any]":
+    def add(self, item: Job | Callable[[], Any]) -> "Future[Any]":
+        """Queue a prepared job, or a function to call."""
         future: Future[Any] = Future()
         with self._lock:
             self._waiting += 1
