@@ -6,11 +6,16 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
+from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import count, markdown, slug, visible
 from debugger_ui.panels.tab import Tab
-from debugger_ui.session.views import FormField, RunForm
+from debugger_ui.session.cursor import Cursor
+from debugger_ui.session.problems import SessionError
+from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import FormField, RunForm, RunProgress
 
 ASKED = "_new_run_asked"
+REFUSED = "_new_run_refused"
 THREAD = "new_run_thread"
 FORM, WHOLE = "Form", "JSON"
 EDITOR_HEIGHT = 120
@@ -29,57 +34,64 @@ def dialog_if_asked(here: Tab) -> None:
 
 def content(here: Tab) -> None:
     """Draw the dialog: graph, thread, input, and the two ways to start."""
-    choose_graph(here)
-    form = here.see(here.session.run_form)
-    if form is None:
-        sheet.sheet([sheet.problem_note(here.problem)] if here.problem else [], key="new_run_problem")
+    graph = choose_graph(here)
+    draft = DebugSession(here.session.workspace, Cursor(graph=graph))
+    about = draft.overview()
+    if about.shows:
+        sheet.sheet([sheet.text(about.shows, "small")], key="new_run_shows")
+    try:
+        form = draft.run_form()
+    except SessionError as error:
+        sheet.sheet([sheet.problem_note(error.problem)], key="new_run_problem")
         return
-    suggested = st.session_state.setdefault("_suggested_thread", form.thread)
+    suggested = st.session_state.setdefault(f"_suggested_{graph}", form.thread)
     thread = st.text_input("Thread", value=suggested, key=THREAD, help="A new id starts a new thread.")
     how = st.segmented_control("Input as", [FORM, WHOLE], default=FORM, key="new_run_how", required=True)
-    graph = here.session.cursor.graph
     as_json = how == WHOLE or not form.fields
     values = whole_input(form, graph) if as_json else form_input(form, graph)
-    problem = st.session_state.pop("_new_run_problem", None)
+    problem = st.session_state.pop(REFUSED, None)
     if problem is not None:
         sheet.sheet([sheet.problem_note(problem)], key="new_run_refused")
     with st.container(horizontal=True, gap="small"):
         start = st.button("Start", key="start", type="primary", help="Writes the input checkpoint. Runs no node.")
         run = st.button("Start and run", key="start_run", help="Runs to the next question or the end.")
-    sheet.sheet(
-        [sheet.text("Start only saves the input: nothing has run until you press Step.", "small")], key="start_note"
-    )
+    note = sheet.text("Start only saves the input: no node runs until you press Step.", "small")
+    sheet.sheet([note], key="start_note")
     if start or run:
-        begin(here, values, thread, run)
+        begin(here, draft, (values, thread.strip()), run)
 
 
-def begin(here: Tab, values: Mapping[str, str] | str, thread: str, run: bool) -> None:
+def begin(here: Tab, draft: DebugSession, given: tuple[Mapping[str, str] | str, str], run: bool) -> None:
     """Start the run and close the dialog; a refusal is shown in it, and what was typed stays."""
-    started = here.act(here.session.new_run, values, thread=thread.strip(), run=run)
-    if started is None:
-        st.session_state["_new_run_problem"], here.problem = here.problem, None
+    values, thread = given
+    if here.act(start_run, here, draft, values, thread, run) is None:
+        st.session_state[REFUSED], here.problem = here.problem, None
         st.rerun(scope="fragment")
-    st.session_state.pop("_suggested_thread", None)
+    for key in [key for key in st.session_state if str(key).startswith("_suggested_")]:
+        del st.session_state[key]
     st.rerun()
 
 
-def choose_graph(here: Tab) -> None:
-    """Draw the choice of the graph, when there are several."""
+def start_run(here: Tab, draft: DebugSession, values: Mapping[str, str] | str, thread: str, run: bool) -> RunProgress:
+    """Start the run in the tab's own session, in the graph that the dialog was about."""
+    before = here.session.cursor
+    here.session.cursor = draft.cursor
+    try:
+        return here.session.new_run(values, thread=thread, run=run)
+    except SessionError:
+        here.session.cursor = before
+        raise
+
+
+def choose_graph(here: Tab) -> str:
+    """Draw the choice of the graph, when there are several; return the chosen one."""
     overview = here.session.overview()
     if len(overview.graphs) < 2:
-        return
-    chosen = st.selectbox(
-        "Graph",
-        overview.graphs,
-        index=overview.graphs.index(overview.graph) if overview.graph in overview.graphs else 0,
-        key="new_run_graph",
-        format_func=lambda graph: visible(graph, 60),
-    )
-    if chosen != overview.graph:
-        here.act(here.session.move, graph=chosen)
-    shows = here.session.overview().shows if chosen != overview.graph else overview.shows
-    if shows:
-        sheet.sheet([sheet.text(shows, "small")], key="new_run_shows")
+        return here.session.cursor.graph
+    options = [(graph, visible(graph, 60)) for graph in overview.graphs]
+    sheet.sheet([sheet.bar([sheet.word("Graph", "label")])], key="new_run_graph_label")
+    choice = Choice(options, overview.graph, "Graph", rev=overview.graph)
+    return picker(choice, key="new_run_graph") or overview.graph
 
 
 def form_input(form: RunForm, graph: str) -> dict[str, str]:

@@ -42,14 +42,15 @@ ANSWER = Control("Answer", "reply", "A")
 def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
     """Draw the row of buttons and what the run is doing."""
     session, can, busy = here.session, here.session.abilities(), progress.busy
+    shown = view.id if view is not None else ""
     at_root = Ability(view is not None and bool(view.parent), "This is the first checkpoint.")
     at_head = Ability(view is not None and not view.head, "This is the newest checkpoint of the branch.")
     running = Ability(busy, "Nothing is running.")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="transport"):
         button(here, FIRST, session.first, at_root)
         button(here, BACK, session.back, at_root)
-        button(here, STEP, session.step, idle(can.step, busy), main=not waits(view))
-        button(here, CONTINUE, session.proceed, idle(can.run, busy))
+        button(here, STEP, lambda: session.step(shown), idle(can.step, busy), main=not waits(view))
+        button(here, CONTINUE, lambda: session.proceed(shown), idle(can.run, busy))
         button(here, STOP, session.stop, running)
         button(here, LAST, session.last, at_head)
         st.space("small")

@@ -184,37 +184,34 @@ def browser():
         pytest.skip(message)
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
         yield started
         started.close()
 
 
-@pytest.fixture
-def serve(tmp_path):
-    """Start servers that are stopped when the test ends; none may print a traceback."""
+@pytest.fixture(scope="session")
+def start_server():
+    """Start servers that are stopped at the end; none may print a traceback."""
     started = []
 
-    def start(*arguments):
-        server = Server([str(argument) for argument in arguments], tmp_path)
-        started.append(server)
-        return server
+    def start(folder, *arguments):
+        started.append(Server([str(argument) for argument in arguments], folder))
+        return started[-1]
 
     yield start
     for server in started:
         server.stop()
+    for server in started:
         assert "Traceback" not in server.log.read_text(), server.log.read_text()
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory):
-    """One server with the demo, for all tests that look or work on threads of their own."""
+def demo(tmp_path_factory, start_server):
+    """One server with the demo, for all tests that look, or work on threads of their own."""
     folder = tmp_path_factory.mktemp("demo")
-    server = Server(["demo", "--db", str(folder / "demo.sqlite")], folder)
-    yield server
-    server.stop()
-    assert "Traceback" not in server.log.read_text(), server.log.read_text()
+    return start_server(folder, "demo", "--db", folder / "demo.sqlite")
 
 
 @pytest.fixture
@@ -227,7 +224,7 @@ def new_page(browser):
         context = browser.new_context(**{**settings, "timezone_id": "UTC", **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on(

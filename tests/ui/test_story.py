@@ -75,9 +75,9 @@ def channel(desk, name):
     return desk.page.locator(f'.st-key-channels tr[data-key="{name}"]')
 
 
-def test_run_step_answer_edit_in_the_past(serve, desk_at, tmp_path):
+def test_run_step_answer_edit_in_the_past(start_server, desk_at, tmp_path):
     database = tmp_path / "story.sqlite"
-    desk = desk_at(serve("demo", "--db", database))
+    desk = desk_at(start_server(tmp_path, "demo", "--db", database))
     desk.open()
     start(desk, "story")
     step_to_the_question(desk)

@@ -1,0 +1,277 @@
+"""What only a browser can show: layout, keys, links, text that stays text, runs that outlive a tab."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+SIZES = [(1440, 900), (1280, 720)]
+CLIPPED = """() => {
+  const page = { left: 0, top: 0, right: innerWidth, bottom: innerHeight }
+  const inside = (a, b) =>
+    a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1
+  const overlap = (a, b) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+  const all = [...document.querySelectorAll('.st-key-transport button, .st-key-header button')]
+  const visible = all.filter(b => b.offsetParent)
+  const shown = visible.map(b => ({ b, name: b.innerText.trim(), box: b.getBoundingClientRect() }))
+  const bad = []
+  shown.forEach(({ b, name, box }, i) => {
+    if (!inside(box, page)) bad.push('outside the page: ' + name)
+    if (b.scrollWidth > b.clientWidth + 1) bad.push('cut: ' + name)
+    for (const other of shown.slice(i + 1))
+      if (overlap(box, other.box)) bad.push('overlap: ' + name + ' / ' + other.name)
+  })
+  const main = document.querySelector('[data-testid=stMain]')
+  if (main.scrollHeight > main.clientHeight) bad.push(`the page scrolls: ${main.scrollHeight} > ${main.clientHeight}`)
+  if (document.documentElement.scrollWidth > innerWidth) bad.push('the page scrolls sideways')
+  return bad
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A project folder with two graphs of its own, and its database."""
+    made = tmp_path_factory.mktemp("project")
+    shutil.copy(Path(__file__).with_name("project.py"), made / "project.py")
+    graphs = {"hostile": "./project.py:hostile", "gated": "./project.py:gated"}
+    (made / "langgraph.json").write_text(json.dumps({"graphs": graphs, "dependencies": ["."]}))
+    return made
+
+
+@pytest.fixture(scope="module")
+def project(folder, start_server):
+    return start_server(folder, ".", "--db", "project.sqlite")
+
+
+@pytest.fixture
+def new_thread(request):
+    """A thread id of the test's own."""
+    return re.sub(r"\W+", "-", request.node.name).strip("-")
+
+
+def begin(desk, graph, thread, *, run=False):
+    """Start a run of one of the project's graphs in the page."""
+    desk.settle()
+    desk.button("new_run").click()
+    select = desk.page.locator(".st-key-new_run_graph select")
+    select.select_option(label=graph)
+    expect(select).to_have_attribute("data-value", graph)
+    box = desk.page.locator(".st-key-new_run_thread input")
+    expect(box).to_be_visible()
+    desk.settle()
+    box.fill(thread)
+    desk.button("start_run" if run else "start").click()
+    desk.page.wait_for_url(f"**thread={thread}**")
+    desk.settle()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_debug_page_fits_the_window(demo, desk_at, width, height, scheme):
+    desk = desk_at(demo, viewport={"width": width, "height": height}, color_scheme=scheme)
+    desk.open(thread="research-forked", tab="Tasks")
+    assert desk.page.evaluate(CLIPPED) == []
+    for panel in ("timeline_panel", "graph_panel", "inspector", "footer"):
+        box = desk.page.locator(f".st-key-{panel}").bounding_box()
+        assert box["height"] > 20
+        assert box["y"] + box["height"] <= height
+        assert box["x"] + box["width"] <= width
+    background = desk.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
+    channels = [int(part) for part in re.findall(r"\d+", background)[:3]]
+    assert (sum(channels) > 3 * 128) == (scheme == "light")
+
+
+def test_a_click_in_the_timeline_is_in_the_url_and_back_undoes_it(desk):
+    desk.open(thread="research-finished")
+    newest = desk.page.locator(".timeline").get_attribute("data-selected")
+    row = desk.rows().nth(3)
+    chosen = row.get_attribute("data-checkpoint")
+    row.click()
+    desk.page.wait_for_url(f"**checkpoint={chosen}**")
+    expect(desk.page.locator(".graph")).to_have_attribute("data-ready", chosen)
+    desk.page.reload()
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-selected", chosen)
+    desk.settle()
+    desk.page.go_back()
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-selected", newest)
+
+
+def test_the_graph_is_laid_out_once_while_states_change(desk):
+    desk.open(thread="research-finished")
+    for _ in range(3):
+        before = desk.page.locator(".graph").get_attribute("data-ready")
+        desk.press("Back")
+        expect(desk.page.locator(".graph")).not_to_have_attribute("data-ready", before)
+        desk.settle()
+    expect(desk.page.locator(".graph")).to_have_attribute("data-draws", "1")
+
+
+def test_a_node_is_chosen_by_click_and_by_key_and_shows_its_tasks(desk):
+    desk.open(thread="flaky-failed")
+    desk.node("tide_table").click()
+    expect(desk.page.locator(".st-key-tasks article.card")).to_have_count(1)
+    expect(desk.page.locator(".st-key-tasks")).to_contain_text("ConnectionError")
+    desk.settle()
+    desk.node("wind_gauge").focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator(".st-key-tasks")).not_to_contain_text("ConnectionError")
+    expect(desk.node("wind_gauge")).to_have_class(re.compile("selected"))
+
+
+def test_the_graph_has_a_twin_in_words(desk):
+    desk.open(thread="research-waiting")
+    desk.page.locator(".graph [data-act=text]").click()
+    row = desk.page.locator('.graph .twin tr[data-node="review"]')
+    expect(row).to_contain_text("waiting for an answer")
+    expect(desk.page.locator(".graph .legend")).to_contain_text("waiting for an answer")
+
+
+def test_letters_drive_the_transport_but_not_while_typing(demo, desk):
+    desk.open(thread="counter")
+    desk.page.keyboard.press("b")
+    expect(desk.page.locator(".timeline .row.selected")).to_have_attribute("data-i", "1")
+    desk.settle()
+    desk.page.keyboard.press("f")
+    expect(desk.page.get_by_role("tab", name="Edit")).to_have_attribute("aria-selected", "true")
+    count = desk.count()
+    find = desk.page.locator(".timeline input")
+    find.fill("")
+    find.press_sequentially("sbgs")
+    desk.settle()
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-count", str(count))
+    expect(desk.page.locator(".timeline .count")).to_contain_text("0 of")
+
+
+def test_arrow_keys_move_through_the_timeline(desk):
+    desk.open(thread="research-finished")
+    desk.page.locator(".timeline .list").focus()
+    desk.page.keyboard.press("End")
+    last = desk.rows().last.get_attribute("data-checkpoint")
+    desk.page.wait_for_url(f"**checkpoint={last}**")
+    desk.settle()
+    desk.page.keyboard.press("ArrowUp")
+    expect(desk.page.locator(".timeline .row.selected")).not_to_have_attribute("data-checkpoint", last)
+
+
+def test_hostile_text_is_shown_as_text_and_runs_nothing(project, desk_at, new_thread):
+    desk = desk_at(project)
+    dialogs = []
+    desk.page.on("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
+    desk.open()
+    begin(desk, "hostile", new_thread, run=True)
+    expect(desk.page.locator(".st-key-standing")).to_contain_text("waiting")
+    node = desk.page.locator("g.node text", has_text="<img src=x onerror=alert(1)>")
+    expect(node).to_have_count(1)
+    for tab in ("State", "Diff", "Tasks", "Channels", "Edit"):
+        desk.tab(tab)
+        desk.settle()
+        panel = desk.page.locator(".st-key-inspector")
+        if tab != "Edit":
+            expect(panel).to_contain_text("**bold**")
+        assert panel.locator("img, script, strong, a, .katex").count() == 0
+    desk.tab("State")
+    expect(desk.page.locator(".st-key-state")).to_contain_text("9223372036854775809")
+    expect(desk.page.locator(".st-key-state")).to_contain_text("\\u202e")
+    desk.settle()
+    desk.button("do_answer").click()
+    asked = desk.page.locator("[class*=st-key-question_]").first
+    expect(asked).to_contain_text("<script>alert(1)</script>")
+    asked.get_by_role("button", name="plain", exact=True).click()
+    expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
+    assert dialogs == []
+
+
+def test_three_clicks_in_one_tick_are_one_step(project, desk_at, folder, new_thread):
+    desk = desk_at(project)
+    desk.open()
+    begin(desk, "gated", new_thread)
+    before = desk.count()
+    button = desk.button("do_step")
+    button.evaluate("button => { button.click(); button.click(); button.click() }")
+    desk.mark("gate", "running")
+    expect(desk.page.locator(".st-key-activity")).to_contain_text("running")
+    expect(desk.page.locator(".st-key-do_step button:visible")).to_be_disabled()
+    (folder / f"{new_thread}.gate").touch()
+    desk.counts(before + 1)
+    desk.mark("after", "next")
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-count", str(before + 1))
+
+
+def test_a_run_outlives_the_tab_that_started_it(project, desk_at, folder, new_thread):
+    desk = desk_at(project)
+    desk.open()
+    begin(desk, "gated", new_thread, run=True)
+    desk.mark("gate", "running")
+    desk.page.close()
+    other = desk_at(project)
+    other.open(thread=new_thread)
+    other.mark("gate", "running")
+    (folder / f"{new_thread}.gate").touch()
+    expect(other.page.locator(".st-key-standing")).to_contain_text("finished")
+    other.mark("after", "done")
+
+
+def test_stop_gives_the_page_back_while_a_node_still_runs(project, desk_at, folder, new_thread):
+    desk = desk_at(project)
+    desk.open()
+    begin(desk, "gated", new_thread, run=True)
+    desk.mark("gate", "running")
+    desk.press("Stop")
+    desk.mark("gate", "next")
+    expect(desk.button("do_step")).to_be_visible()
+    (folder / f"{new_thread}.gate").touch()
+    desk.step()
+    desk.mark("after", "next")
+
+
+def test_of_two_browsers_that_answer_one_question_the_second_is_told(demo, desk_at):
+    first, second = desk_at(demo), desk_at(demo)
+    for desk in (first, second):
+        desk.open(thread="approvals-half", tab="Tasks")
+        expect(desk.page.locator("[class*=st-key-question_]").first).to_be_visible()
+        desk.settle()
+    answer = "yes"
+    buttons = [desk.page.locator("[class*=st-key-option_] button:visible", has_text=answer) for desk in (first, second)]
+    if not buttons[0].count():
+        pytest.fail("the sample's question offers no button 'yes'")
+    buttons[0].first.click()
+    expect(first.page.locator(".st-key-standing")).to_contain_text("finished")
+    total = first.count()
+    buttons[1].first.click()
+    expect(second.page.locator(".st-key-message")).to_contain_text(re.compile("answered|moved on", re.IGNORECASE))
+    assert second.page.evaluate("document.querySelectorAll('[data-testid=stException]').length") == 0
+    second.page.reload()
+    second.counts(total)
+
+
+def test_what_was_typed_last_is_what_is_saved(demo, desk_at):
+    desk = desk_at(demo)
+    desk.open(thread="research-finished", tab="Edit")
+    desk.page.locator("[class*=st-key-edit_keys_] input").click()
+    desk.page.get_by_role("option", name="question", exact=True).click()
+    desk.page.keyboard.press("Escape")
+    before = desk.count()
+    desk.type_json("editor_question", '"typed at the last moment"')
+    desk.page.locator(".st-key-save_branch button:visible").click()
+    desk.counts(before + 1)
+    desk.tab("State")
+    expect(desk.page.locator('.st-key-state .top[data-key="question"]')).to_contain_text("typed at the last moment")
+
+
+def test_malformed_json_keeps_the_text_and_says_where(desk):
+    desk.open(thread="research-finished", tab="Edit")
+    desk.page.locator("[class*=st-key-edit_keys_] input").click()
+    desk.page.get_by_role("option", name="findings", exact=True).click()
+    desk.page.keyboard.press("Escape")
+    before = desk.count()
+    desk.type_json("editor_findings", '[{"topic": "winter",}]')
+    desk.page.locator(".st-key-save_branch button:visible").click()
+    expect(desk.page.locator(".st-key-message [role=alert]")).to_contain_text("findings")
+    expect(desk.page.locator(".st-key-editor_findings .cm-content")).to_contain_text('[{"topic": "winter",}]')
+    expect(desk.page.locator(".timeline")).to_have_attribute("data-count", str(before))
+    desk.page.locator(".st-key-message .dismiss").click()
+    expect(desk.page.locator(".st-key-message")).to_have_count(0)
