@@ -274,7 +274,7 @@ def mark_invalid_resume(error: BaseException) -> None:
 
 
 def is_invalid_resume(error: BaseException) -> bool:
-    """Whether `error` was raised because an answer did not fit its interrupt's schema.
+    """Tell an answer that its interrupt's schema refused from every other error.
 
     Such a question is still open: the thread can be resumed with another answer.
     """

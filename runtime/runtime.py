@@ -1,11 +1,12 @@
 """Runtime: what a run hands to its nodes, beside the state."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, Protocol, cast, runtime_checkable
 
 from langgraph.store.base import BaseStore
 
+from runtime._context import current
 from runtime.types import StreamWriter
 from runtime.typing import ContextT
 
@@ -110,6 +111,11 @@ def _no_heartbeat() -> None:
     """Stand for the heartbeat where no idle timeout is set."""
 
 
+def _is_unset(name: str, value: Any) -> bool:
+    # An empty context counts as none given; every other value that is not None was meant.
+    return value is None or value in (_write_nothing, _no_heartbeat) or (name == "context" and not value)
+
+
 @dataclass(kw_only=True, slots=True, frozen=True)
 class Runtime(Generic[ContextT]):
     """What a run hands to a node that has a parameter `runtime: Runtime[Context]`.
@@ -133,18 +139,9 @@ class Runtime(Generic[ContextT]):
 
     def merge(self, other: "Runtime[ContextT]") -> "Runtime[ContextT]":
         """Return `other` with what it lacks taken from this one."""
-        writes = other.stream_writer is not _write_nothing
-        beats = other.heartbeat is not _no_heartbeat
-        return Runtime(
-            context=other.context or self.context,
-            store=other.store if other.store is not None else self.store,
-            stream_writer=other.stream_writer if writes else self.stream_writer,
-            heartbeat=other.heartbeat if beats else self.heartbeat,
-            previous=self.previous if other.previous is None else other.previous,
-            execution_info=other.execution_info or self.execution_info,
-            server_info=other.server_info or self.server_info,
-            control=other.control or self.control,
-        )
+        given = {field.name: getattr(other, field.name) for field in fields(other)}
+        lacking = [name for name, value in given.items() if _is_unset(name, value)]
+        return replace(other, **{name: getattr(self, name) for name in lacking})
 
     def override(self, **overrides: Any) -> "Runtime[ContextT]":
         """Return a copy with some fields replaced."""
@@ -178,8 +175,6 @@ def get_runtime(context_schema: type[ContextT] | None = None) -> Runtime[Context
 
     `context_schema` is for type checkers. Raises RuntimeError outside a running node.
     """
-    from runtime._context import current  # here: it needs modules that need this one
-
     context = current()
     if context is None:
         raise RuntimeError("get_runtime() was called outside a running node; call it in a node")

@@ -40,6 +40,7 @@ from runtime._stream_parts import (
     UpdatesStreamPart,
     ValuesStreamPart,
 )
+from runtime._typing import MISSING
 from runtime._updates import update_pairs
 from runtime.warnings import DeprecatedSince11
 
@@ -223,14 +224,10 @@ class GraphOutput(Generic[OutputT]):
             DeprecatedSince11,
             stacklevel=2,
         )
-        if key == INTERRUPT:
-            return self.interrupts
-        if isinstance(self.value, dict):
-            return self.value[key]
-        try:
-            return getattr(self.value, key)
-        except AttributeError:
-            raise KeyError(key) from None
+        found = self._find(key)
+        if found is MISSING:
+            raise KeyError(key)
+        return found
 
     def __contains__(self, key: object) -> bool:
         """Deprecated: look into `value` or `interrupts`."""
@@ -241,9 +238,14 @@ class GraphOutput(Generic[OutputT]):
         )
         if key == INTERRUPT:
             return bool(self.interrupts)
+        return self._find(key) is not MISSING
+
+    def _find(self, key: object) -> Any:
+        if key == INTERRUPT:
+            return self.interrupts
         if isinstance(self.value, dict):
-            return key in self.value
-        return isinstance(key, str) and hasattr(self.value, key)
+            return self.value.get(key, MISSING)
+        return getattr(self.value, key, MISSING) if isinstance(key, str) else MISSING
 
 
 for _public in (RetryPolicy, PregelTask, StateSnapshot):

@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.tools import tool as make_tool
 from pydantic import BaseModel, ValidationError
 
+from runtime._context import current
 from runtime._internal._runnable import RunnableCallable
 from runtime.errors import GraphBubbleUp, is_invalid_resume
 from runtime.prebuilt._injection import inject, injected_arguments
@@ -229,10 +230,10 @@ class ToolNode(RunnableCallable):
 
     def _calls(self, input: Any) -> tuple[list[ToolCall], InputKind]:
         if isinstance(input, list):
-            if input and isinstance(input[-1], dict) and input[-1].get("type") == "tool_call":
+            if _are_bare_calls(input):
                 return cast("list[ToolCall]", input), "tool_calls"
             return _last_calls(input), "list"
-        if isinstance(input, dict) and input.get("__type") == "tool_call_with_context":
+        if _has_context(input):
             return [input["tool_call"]], "tool_calls"
         messages = _messages_in(input, self._messages_key)
         if not messages:
@@ -262,16 +263,24 @@ def _last_calls(messages: Sequence[Any]) -> list[ToolCall]:
     raise ValueError(f"No AIMessage found in input: a ToolNode runs its tool calls, got {messages!r}")
 
 
+def _has_context(input: Any) -> bool:
+    return isinstance(input, dict) and input.get("__type") == "tool_call_with_context"
+
+
+def _are_bare_calls(input: Any) -> bool:
+    last = input[-1] if isinstance(input, list) and input else None
+    return isinstance(last, dict) and last.get("type") == "tool_call"
+
+
 def _state_behind(input: Any) -> Any:
     """Return the state that tools may ask for."""
-    if isinstance(input, dict) and input.get("__type") == "tool_call_with_context":
+    if _has_context(input):
         return input["state"]
-    if isinstance(input, list) and input and isinstance(input[-1], dict) and input[-1].get("type") == "tool_call":
-        from runtime._context import current  # here: it needs modules that need this one
+    if not _are_bare_calls(input):
+        return input
 
-        context = current()
-        return {} if context is None else context.state()
-    return input
+    context = current()
+    return {} if context is None else context.state()
 
 
 def tools_condition(
