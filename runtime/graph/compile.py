@@ -125,6 +125,7 @@ class _Compiler:
             subgraphs=inside,
             error_handler=node.error_handler,
             handles_errors=node.handles_errors,
+            trace_policy=node.trace_policy,
         )
 
     def _returned(self, node: str, keys: Sequence[str], *, warns: bool, inner: bool = False) -> Returned:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from runtime._constants import NS_END, NS_SEP, RESERVED
 from runtime.constants import END, START
-from runtime.graph.spec import BranchSpec, GraphSpec
+from runtime.graph.spec import DEFAULT_HANDLER, BranchSpec, GraphSpec
 from runtime.types import All
 
 
@@ -39,6 +39,8 @@ def complaints_about(spec: GraphSpec, interrupts: Sequence[str] = ()) -> Iterato
     for key in (*spec.schemas.channels, *spec.schemas.managed):
         if key in RESERVED or key == START:
             yield f"the state has a key {key!r}, which is a reserved name; rename it"
+    if spec.defaults.error_handler is not None and DEFAULT_HANDLER in spec.nodes:
+        yield f"the node {DEFAULT_HANDLER!r} has the name of the node for the graph's own error handler; rename it"
     yield from _sources(spec)
     yield from _targets(spec)
     for name in interrupts:

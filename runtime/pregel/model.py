@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from runtime.pregel.body import Body
-    from runtime.types import CachePolicy, RetryPolicy, TimeoutPolicy
+    from runtime.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 
 Write = tuple[str, Any]
 """A channel's name and the value that a task puts on it."""
@@ -56,6 +56,7 @@ class PregelNode:
         outputs: Turns the last result into writes.
         branches: Conditional edges, asked in order after `outputs`.
         error_handler: Name of the node that runs, in the same superstep, when this one fails.
+        trace_policy: What its run shows to tracers.
         spawns: Whether it calls tasks of its own, and so must leave the loop's thread free.
     """
 
@@ -73,6 +74,7 @@ class PregelNode:
     subgraphs: tuple[Any, ...] = ()
     error_handler: str | None = None
     handles_errors: bool = False
+    trace_policy: TracePolicy | None = None
     spawns: bool = False
 
     def copy(self, update: Mapping[str, Any] | None = None) -> PregelNode:

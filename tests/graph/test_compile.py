@@ -78,6 +78,14 @@ def test_a_managed_value_in_the_input_is_a_complaint():
         builder.compile()
 
 
+def test_a_node_with_the_name_of_the_default_error_handler_is_a_complaint():
+    builder = drawn("__default_error_handler__").add_edge(START, "__default_error_handler__")
+    builder.compile()
+    builder.set_node_defaults(error_handler=lambda state: None)
+    with pytest.raises(ValueError, match="rename it"):
+        builder.compile()
+
+
 @pytest.mark.parametrize("name", [START, END, "a|b", "a:b", "", "__interrupt__"])
 def test_a_reserved_name_is_refused_on_the_spot(name):
     with pytest.raises(ValueError, match=r"reserved|empty"):
