@@ -1,323 +1,59 @@
-"""What a running task can see and do: the one object behind `interrupt()`, `get_config()` and kin.
+"""The task that the calling code runs in: the one thing behind `interrupt()`, `get_config()` and kin.
 
-It travels in a context variable, and, for code that runs a graph from a thread that lost its
-context, under one key of the config that the node was given.
+It travels in a context variable, and, for code that runs a graph from a thread that lost its context,
+under one key of the config that the node was given. What it is made of is the superstep machine's
+business (`runtime.pregel.context`); what code inside a node may ask of it stands here.
 """
 
 from __future__ import annotations
 
-import itertools
-import threading
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
-
-from runtime._constants import (
-    CONF,
-    CONFIG_KEY_CHECKPOINT_ID,
-    CONFIG_KEY_CHECKPOINT_MAP,
-    CONFIG_KEY_CHECKPOINT_NS,
-    CONFIG_KEY_TASK_ID,
-    INTERRUPT,
-    NULL_TASK_ID,
-    RESUME,
-)
-from runtime._typing import MISSING
-from runtime.errors import GraphInterrupt
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from langchain_core.runnables import RunnableConfig
 
-    from runtime.pregel.deadline import Deadline
-    from runtime.pregel.frame import Frame
-    from runtime.pregel.model import Write
-    from runtime.pregel.run import Run
-    from runtime.pregel.task import Task
-    from runtime.runtime import Runtime
-
 CONFIG_KEY_TASK = "__pregel_task"
-"""Key of `configurable` under which a node's config carries its `TaskContext`."""
-
-_current: ContextVar[TaskContext | None] = ContextVar("forkpoint_task", default=None)
+"""Key of `configurable` under which a node's config carries its `RunningTask`."""
 
 
-def current() -> TaskContext | None:
-    """The task that the calling code runs in, or None outside a graph."""
-    return _current.get()
+class RunningTask(Protocol):
+    """A task while it runs, as code inside its node sees it."""
 
-
-def heard(callbacks: Any, progress: Callable[[], None]) -> Any:
-    """Callbacks that also report progress: whatever a model or tool does puts an idle timeout off."""
-    from runtime.pregel.trace import Progress  # here: needed for idle timeouts only
-
-    if callbacks is None:
-        return [Progress(progress)]
-    manager = callbacks.copy()
-    manager.add_handler(Progress(progress), inherit=True)
-    return manager
-
-
-def enter(context: TaskContext) -> None:
-    """Make `context` the current task. Call it inside a context of the task's own."""
-    _current.set(context)
-
-
-class TaskContext:
-    """One task while it runs: its input, its questions, its place among runs inside runs."""
-
-    __slots__ = (
-        "_asked",
-        "_calls",
-        "_config",
-        "_runtime",
-        "_subruns",
-        "abandoned",
-        "answers",
-        "attempt",
-        "beat",
-        "callbacks",
-        "control",
-        "deadline",
-        "frame",
-        "lock",
-        "node_error",
-        "paused",
-        "progress",
-        "pushed",
-        "questions",
-        "run",
-        "spawned",
-        "started",
-        "task",
-    )
-
-    def __init__(self, run: Run, frame: Frame, task: Task) -> None:
-        self.run = run
-        self.frame = frame
-        self.task = task
-        self.attempt = 0
-        self.started = 0.0
-        self.abandoned = False
-        self.callbacks: Any = None
-        self.node_error: Any = None
-        self.progress: Callable[[], None] | None = None
-        self.beat: Callable[[], None] | None = None
-        self.deadline: Deadline | None = None
-        self.lock = threading.Lock()
-        self.answers: list[Any] = []
-        self.questions: list[tuple[str, str]] = []
-        self.spawned: list[Any] = []
-        self.begin_attempt()
-        if frame.pending:
-            self._recall()
-
-    def begin_attempt(self) -> None:
-        """Forget what the last attempt did; its answers stay answered."""
-        self.attempt += 1
-        self.control: list[Write] = []
-        self.paused: GraphInterrupt | None = None
-        self.pushed: list[Write] = []
-        self._asked = itertools.count()
-        self._subruns = itertools.count()
-        self._calls = itertools.count()
-        self._config: RunnableConfig | None = None
-        self._runtime: Runtime[Any] | None = None
-
-    def _recall(self) -> None:
-        """Take over the answers and questions that were saved for this task."""
-        from runtime.pregel.questions import questions_id  # here: needed on resume only
-
-        mine, asked = self.task.id, questions_id(self.task.id)
-        for task_id, channel, value in self.frame.pending:
-            if task_id == mine and channel == RESUME:
-                self.answers = list(value) if isinstance(value, list) else [value]
-            elif task_id == asked:
-                self.questions = [(id, digest) for id, digest in value]
-
-    # --- interrupts -----------------------------------------------------------------------------
-
-    def ask(self, value: Any, response_schema: Any = None) -> Any:
-        """Give the answer to the task's next question, or pause the task on it.
-
-        Raises:
-            GraphInterrupt: there is no answer yet.
-            MisalignedResumeError: the answer at hand was given to another question.
-            pydantic.ValidationError: the answer does not fit `response_schema`.
-        """
-        if self.run.saver is None and self.run.parent is not None:
-            return self.run.parent.ask(value, response_schema)  # it is the node that will run again
-        from runtime.pregel.questions import Question
-
-        index = next(self._asked)
-        question = Question(self, value, index, response_schema)
-        if index < len(self.answers):
-            question.check(self.questions)
-            answer = question.validate(self.answers[index])
-            self._answered(index)
-            return answer
-        if question.id in self.run.answers:
-            question.check(self.questions)
-            given = self.run.answers[question.id]
-            answer = question.validate(given)
-            self.answers.append(given)
-            self._answered(index)
-            return answer
-        if self.run.loose and self._is_addressed():
-            given = self.run.loose[0]
-            answer = question.validate(given)
-            self.run.loose.pop(0)
-            self.answers.append(given)
-            self._answered(index)
-            return answer
-        self.paused = GraphInterrupt((question.interrupt(),))
-        self.questions = [*self.questions[:index], (question.id, question.digest())]
-        raise self.paused
-
-    def _is_addressed(self) -> bool:
-        """Whether the caller's config named a checkpoint of this very run, inside the outermost graph."""
-        origin = self.run.origin
-        if origin is None or origin.checkpoint_id is None:
-            return False
-        return not any(ns.startswith(f"{origin.ns}|") for ns in self.run.targets)
-
-    def _answered(self, index: int) -> None:
-        self.control = [(RESUME, self.answers[: index + 1])]
-
-    # --- what the node may ask for --------------------------------------------------------------
+    run: Any
+    """The run that the task belongs to."""
+    task: Any
+    """The task itself: its name, id and place."""
 
     @property
     def config(self) -> RunnableConfig:
-        """The RunnableConfig that the node, and what it calls, runs under."""
-        if self._config is None:
-            self._config = self._make_config()
-        return self._config
-
-    def _make_config(self) -> RunnableConfig:
-        run, task = self.run, self.task
-        base = run.config
-        ns = task.checkpoint_ns
-        metadata = {
-            **run.metadata,
-            **task.node.metadata,
-            "langgraph_step": task.step,
-            "langgraph_node": task.name,
-            "langgraph_triggers": tuple(task.triggers),
-            "langgraph_path": task.path,
-            "langgraph_checkpoint_ns": ns,
-        }
-        configurable = {
-            **run.configurable,
-            CONFIG_KEY_CHECKPOINT_NS: ns,
-            CONFIG_KEY_CHECKPOINT_ID: None,
-            CONFIG_KEY_CHECKPOINT_MAP: {**run.checkpoint_map, run.ns: self.frame.checkpoint_id},
-            CONFIG_KEY_TASK_ID: task.id,
-            CONFIG_KEY_TASK: self,
-        }
-        config: RunnableConfig = {
-            "tags": [*base.get("tags", ()), *task.node.tags],
-            "metadata": metadata,
-            "callbacks": self.heard_callbacks(),
-            "recursion_limit": run.recursion_limit,
-            CONF: configurable,
-        }
-        if run.max_concurrency is not None:
-            config["max_concurrency"] = run.max_concurrency
-        return config
-
-    def heard_callbacks(self) -> Any:
-        """The node's callbacks; with an idle timeout, whatever they report counts as progress."""
-        return self.callbacks if self.progress is None else heard(self.callbacks, self.progress)
+        """The RunnableConfig that the node runs under."""
 
     @property
-    def runtime(self) -> Runtime[Any]:
-        """The `Runtime` that is injected into nodes which ask for it."""
-        if self._runtime is None:
-            self._runtime = self._make_runtime()
-        return self._runtime
+    def runtime(self) -> Any:
+        """The `Runtime` of the node."""
 
-    def _make_runtime(self) -> Runtime[Any]:
-        from runtime.runtime import ExecutionInfo, Runtime
-
-        run, task = self.run, self.task
-        return Runtime(
-            context=run.context,
-            store=run.store,
-            stream_writer=self.writer,
-            previous=run.previous(self.frame),
-            heartbeat=self.heartbeat,
-            control=run.control,
-            server_info=run.server_info,
-            execution_info=ExecutionInfo(
-                checkpoint_id=self.frame.checkpoint_id,
-                checkpoint_ns=task.checkpoint_ns,
-                task_id=task.id,
-                thread_id=run.thread_id,
-                run_id=run.run_id,
-                node_attempt=self.attempt,
-                node_first_attempt_time=self.started or None,
-            ),
-        )
+    def ask(self, value: Any, response_schema: Any = None) -> Any:
+        """The answer to the task's next question; pauses the task if there is none yet."""
 
     def writer(self, value: Any) -> None:
-        """Put a value on the `custom` stream; does nothing when nobody listens."""
-        self.emit("custom", value)
-
-    def emit(self, mode: str, payload: Any) -> None:
-        """Hand an event of this run to whoever streams it."""
-        if self.progress is not None:
-            self.progress()
-        run = self.run
-        if not self.abandoned and mode in run.modes and run.emit is not None:
-            run.emit((run.ns_path, mode, payload))
-
-    def heartbeat(self) -> None:
-        """Say that the task is alive, for an idle timeout."""
-        if self.beat is not None:
-            self.beat()
-
-    # --- state ----------------------------------------------------------------------------------
-
-    def input(self) -> Any:
-        """The task's input, made anew for each attempt, so that no attempt sees another's changes."""
-        from runtime.pregel.isolate import isolate
-
-        given = self.task.given
-        return self.state() if given is MISSING else isolate(given)
-
-    def state(self) -> Any:
-        """The state as the task's node gets it from an edge, whatever a Send gave it instead."""
-        node = self.task.node
-        value = self.frame.view(node.channels, (), self.run.clock(self.frame))
-        return value if node.mapper is None else node.mapper(value)
-
-    def view(self, select: str | Iterable[str], writes: list[Write]) -> Any:
-        """The state as this task's conditional edges see it: with the task's own writes."""
-        return self.frame.view(select, writes, self.run.clock(self.frame))
+        """Put a value on the `custom` stream."""
 
     def write(self, channel: str, value: Any) -> None:
         """Write to a channel ahead of what the node returns."""
-        self.pushed.append((channel, value))
 
-    # --- runs and calls inside the task ---------------------------------------------------------
-
-    def next_subrun(self) -> int:
-        """How many graphs this task has called before this one."""
-        return next(self._subruns)
-
-    def next_call(self) -> int:
-        """How many task functions this task has called before this one."""
-        return next(self._calls)
-
-    def outcome(self) -> list[Write]:
-        """Writes that record answers taken, to be saved with whatever came of the task."""
-        return self.control
-
-    def pending_interrupts(self) -> Iterable[Any]:
-        """Questions already saved for this task."""
-        for task_id, channel, value in self.frame.pending:
-            if task_id == self.task.id and channel == INTERRUPT:
-                yield from value if isinstance(value, list | tuple) else (value,)
+    def emit(self, mode: str, payload: Any) -> None:
+        """Hand an event to whoever streams the run."""
 
 
-__all__ = ("CONFIG_KEY_TASK", "NULL_TASK_ID", "TaskContext", "current", "enter")
+_current: ContextVar[Any] = ContextVar("forkpoint_task", default=None)
+
+
+def current() -> Any:
+    """The `RunningTask` that the calling code runs in, or None outside a graph."""
+    return _current.get()
+
+
+def enter(context: RunningTask) -> None:
+    """Make `context` the current task. Call it inside a context of the task's own."""
+    _current.set(context)

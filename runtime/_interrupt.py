@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 from xxhash import xxh3_128_hexdigest
 
 from runtime._constants import NS_SEP
+from runtime._context import current
 from runtime.warnings import DeprecatedSince10
 
 ResponseT = TypeVar("ResponseT", default=Any)
@@ -100,8 +101,6 @@ def interrupt(value: Any, *, response_schema: dict[str, Any] | type | None = Non
 
     Raises RuntimeError outside a node.
     """
-    from runtime._context import current
-
     context = current()
     if context is None:
         raise RuntimeError(

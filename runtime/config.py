@@ -4,24 +4,18 @@ Each function works in a node, a task, a tool, and whatever these call in the sa
 a running graph it raises RuntimeError.
 """
 
-from typing import TYPE_CHECKING
-
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.store.base import BaseStore
 
+from runtime._context import RunningTask, current
 from runtime.types import StreamWriter
-
-if TYPE_CHECKING:
-    from runtime._context import TaskContext
 
 __all__ = ("get_config", "get_store", "get_stream_writer")
 
 
-def _task(asking: str) -> "TaskContext":
-    from runtime._context import current  # here: it needs modules that need this one
-
-    context = current()
+def _task(asking: str) -> RunningTask:
+    context: RunningTask | None = current()
     if context is None:
         raise RuntimeError(
             f"{asking} was called outside a running node; call it in a node, or hand what you need to the code "
@@ -46,7 +40,7 @@ def get_store() -> BaseStore:
 
     Raises RuntimeError if it has none.
     """
-    store = _task("get_store()").runtime.store
+    store: BaseStore | None = _task("get_store()").runtime.store
     if store is None:
         raise RuntimeError("this graph has no store; give it one: graph.compile(store=InMemoryStore())")
     return store

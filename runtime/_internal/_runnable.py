@@ -14,6 +14,7 @@ from langchain_core.runnables.base import RunnableLike as _CoreRunnableLike
 from langchain_core.runnables.config import ensure_config, merge_configs, run_in_executor, set_config_context
 
 from runtime._constants import CONF, CONFIG_KEY_NODE_ERROR, CONFIG_KEY_RUNTIME
+from runtime._context import CONFIG_KEY_TASK, current
 from runtime.runtime import DEFAULT_RUNTIME, Runtime
 
 __all__ = ("RunnableCallable", "RunnableLike")
@@ -158,8 +159,6 @@ def _injected(asked: tuple[tuple[str, str], ...], config: RunnableConfig, given:
 
 def runtime_for(config: RunnableConfig) -> Runtime[Any]:
     """Return the Runtime of the task behind `config`, else of the current one, else an empty one."""
-    from runtime._context import CONFIG_KEY_TASK, current  # here: it needs modules that need this one
-
     configurable = config.get(CONF, {})
     given = configurable.get(CONFIG_KEY_RUNTIME)
     if given is not None:
@@ -169,8 +168,6 @@ def runtime_for(config: RunnableConfig) -> Runtime[Any]:
 
 
 def _node_error(config: RunnableConfig) -> Any:
-    from runtime._context import CONFIG_KEY_TASK, current  # here: it needs modules that need this one
-
     configurable = config.get(CONF, {})
     if CONFIG_KEY_NODE_ERROR in configurable:
         return configurable[CONFIG_KEY_NODE_ERROR]

@@ -68,8 +68,7 @@ class TaskFunction(Generic[R]):
         """Start the task. Returns a future: `result()` waits for it, and it can be awaited."""
         return call_task(  # type: ignore[return-value]
             self.func,
-            args,
-            kwargs,
+            (args, kwargs),
             name=self.name,
             retry_policy=self.retry_policy,
             cache_policy=self.cache_policy,
@@ -232,7 +231,7 @@ class entrypoint:
             cache=self.cache,
             context_schema=self.context_schema,
         )
-        functools.update_wrapper(graph, func, assigned=("__module__", "__doc__"), updated=())
+        graph.__doc__ = func.__doc__
         return graph
 
 
@@ -246,10 +245,11 @@ def _types(func: Callable[..., Any], first: inspect.Parameter) -> tuple[Any, Any
     """The types of input, output and what is kept, as far as they are annotated."""
     hints = inspect.get_annotations(func, eval_str=False)
     given = first.annotation if first.annotation is not inspect.Parameter.empty else Any
-    returned = hints.get("return", Any)
+    returned: Any = hints.get("return", Any)
     if get_origin(returned) is entrypoint.final and len(get_args(returned)) == 2:
         output, saved = get_args(returned)
         return given, output, saved
-    if returned is entrypoint.final or isinstance(returned, str):
+    unspecified: Any = entrypoint.final
+    if returned is unspecified or isinstance(returned, str):
         return (Any if isinstance(given, str) else given), Any, Any
     return (Any if isinstance(given, str) else given), returned, returned

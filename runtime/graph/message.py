@@ -21,6 +21,8 @@ from langchain_core.messages import (
 )
 from typing_extensions import TypedDict
 
+from runtime._context import current
+
 __all__ = (
     "REMOVE_ALL_MESSAGES",
     "Messages",
@@ -185,8 +187,6 @@ def push_message(
     Returns the message. Raises ValueError if it has no id, by which stream and state agree on it,
     and RuntimeError outside a running node.
     """
-    from runtime._context import current  # here: it needs modules that need this one
-
     context = current()
     if context is None:
         raise RuntimeError("push_message() was called outside a running node; call it in a node")

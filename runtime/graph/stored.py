@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from runtime.checkpoint.serde.allow import allow_types
+from runtime.checkpoint.serde.serializer import Serializer
 from runtime.graph.schema import schema_class
 from runtime.graph.spec import GraphSpec
 from runtime.types import Checkpointer
@@ -37,7 +38,8 @@ def allow_stored(spec: GraphSpec, checkpointer: Checkpointer) -> Checkpointer:
 def _keeps_a_list(saver: BaseCheckpointSaver[Any]) -> bool:
     """Whether a saver decodes by langgraph-checkpoint's own serializer, encrypted or not."""
     serde = getattr(saver.serde, "serde", saver.serde)
-    return isinstance(serde, JsonPlusSerializer) and hasattr(saver, "with_allowlist")
+    known = isinstance(serde, Serializer)  # which reads the list of the process
+    return isinstance(serde, JsonPlusSerializer) and not known and hasattr(saver, "with_allowlist")
 
 
 def stored_classes(schemas: Iterable[Any]) -> list[type]:

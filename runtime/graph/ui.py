@@ -11,7 +11,7 @@ from typing import Any, Literal
 from langchain_core.messages import AnyMessage
 from typing_extensions import TypedDict
 
-from runtime._context import TaskContext, current
+from runtime._context import RunningTask, current
 
 __all__ = (
     "AnyUIMessage",
@@ -97,8 +97,8 @@ def delete_ui_message(id: str, *, state_key: str = "ui") -> RemoveUIMessage:
     return removal
 
 
-def _running(call: str) -> TaskContext:
-    context = current()
+def _running(call: str) -> RunningTask:
+    context: RunningTask | None = current()
     if context is None:
         raise RuntimeError(f"{call}() was called outside a running node; call it in a node")
     return context

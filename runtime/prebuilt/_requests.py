@@ -12,6 +12,7 @@ from langchain_core.tools.base import _DirectlyInjectedToolArg
 from langgraph.store.base import BaseStore
 from typing_extensions import TypeVar
 
+from runtime._context import current
 from runtime.runtime import ExecutionInfo, ServerInfo
 from runtime.types import Command, StreamWriter
 
@@ -64,8 +65,6 @@ class ToolRuntime(_DirectlyInjectedToolArg, Generic[ContextT, StateT]):
 
         It goes to the stream mode `tools`; does nothing when nobody streams in that mode.
         """
-        from runtime._context import current  # here: it needs modules that need this one
-
         context = current()
         if context is not None:
             event = {"event": "tool-output-delta", "tool_call_id": self.tool_call_id, "delta": delta}

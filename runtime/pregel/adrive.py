@@ -10,18 +10,19 @@ import asyncio
 import threading
 import types
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from runtime._context import TaskContext
 from runtime.pregel import effects as fx
 from runtime.pregel.call import acall, aperform, settle
+from runtime.pregel.context import TaskContext
 from runtime.pregel.drive import Event, any_child, drain, without_id, written_by
 from runtime.pregel.lifecycle import atell
+from runtime.pregel.program import Program
 from runtime.pregel.run import Run
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ class Asyncio:
             fx.Put: self._put,
             fx.PutWrites: self._put_writes,
             fx.Start: self._start,
+            fx.Receive: self._receive,
             fx.Load: self._load,
             fx.History: self._history,
             fx.HasChildren: self._has_children,
@@ -62,9 +64,14 @@ class Asyncio:
             fx.Tell: partial(atell, run),
         }
 
-    async def perform(self, effect: Any) -> Any:
-        """Carry out any effect but Receive."""
+    async def carry_out(self, effect: Any) -> Any:
+        """Do what an effect says, and answer with what came of it."""
         return await self._perform[type(effect)](effect)
+
+    async def stop_on(self, error: BaseException) -> None:
+        """A run that is cancelled leaves none of its tasks running."""
+        if isinstance(error, asyncio.CancelledError):
+            await self.cancel_all()
 
     # --- tasks ----------------------------------------------------------------------------------
 
@@ -122,7 +129,7 @@ class Asyncio:
         self.loop.call_soon_threadsafe(self._launch, context, around, done)
         return None
 
-    async def receive(self) -> list[Any]:
+    async def _receive(self, _effect: fx.Receive) -> list[Any]:
         """Wait for something to arrive; results are returned, streamed chunks are set aside."""
         if self.inline is not None:
             context, self.inline = self.inline, None
@@ -130,7 +137,7 @@ class Asyncio:
         elif not self.inbox:
             await self._wait()
         self.ready.clear()
-        results = []
+        results: list[Any] = []
         while self.inbox:
             item = self.inbox.popleft()
             (self.chunks if type(item) is tuple else results).append(item)
@@ -269,38 +276,25 @@ def within(context: Context, coroutine: Coroutine[Any, Any, T]) -> Generator[Any
             step, given = coroutine.throw, error
 
 
-async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
+async def adrive(run: Run, effects: Any) -> AsyncGenerator[Event, None]:
     """Run a loop to its end, and yield what it streams. Closing or cancelling stops the run cleanly."""
-    driver = run.driver
-    send, answer = program.send, None
+    driver, program = run.driver, Program(effects)
     closing: GeneratorExit | None = None
     try:
-        while True:
+        while (effect := program.advance()) is not None:
             try:
-                effect = send(answer)
-            except StopIteration:
-                break
-            send, answer = program.send, None
-            receiving, performed = type(effect) is fx.Receive, False
-            try:
-                while not performed:
+                while program.open:
                     if driver.chunks and closing is None:
                         for chunk in drain(driver.chunks):
                             yield chunk
-                    answer = await (driver.receive() if receiving else driver.perform(effect))
-                    performed = bool(answer) or not receiving
+                    program.answer(await driver.carry_out(effect))
             except GeneratorExit as close:
                 # What runs is cancelled, what has finished is saved, and the loop stops there.
                 closing = close
-                run.cancelled.set()
-                await driver.perform(fx.Halt())
-                while not performed:
-                    answer = await (driver.receive() if receiving else driver.perform(effect))
-                    performed = bool(answer) or not receiving
-            except BaseException as error:  # the loop, not the driver, decides what failure means
-                if isinstance(error, asyncio.CancelledError):
-                    await driver.cancel_all()
-                send, answer = program.throw, error
+                await _wind_down(run, program, effect)
+            except BaseException as error:  # the loop decides what it means
+                await driver.stop_on(error)
+                program.fail(error)
         if closing is None:
             for chunk in drain(driver.leftover()):
                 yield chunk
@@ -310,16 +304,19 @@ async def adrive(run: Run, program: Any) -> AsyncIterator[Event]:
         raise closing
 
 
-async def acarry_out(driver: Asyncio, program: Any) -> Any:
+async def _wind_down(run: Run, program: Program, effect: Any) -> None:
+    run.cancelled.set()
+    await run.driver.carry_out(fx.Halt())
+    while program.open:
+        program.answer(await run.driver.carry_out(effect))
+
+
+async def acarry_out(driver: Asyncio, effects: Any) -> Any:
     """Carry out a program that starts no tasks, and answer with what it returns."""
-    send, answer = program.send, None
-    while True:
+    program = Program(effects)
+    while (effect := program.advance()) is not None:
         try:
-            effect = send(answer)
-        except StopIteration as stop:
-            return stop.value
-        send = program.send
-        try:
-            answer = await driver.perform(effect)
-        except BaseException as error:  # the program decides what failure means
-            send, answer = program.throw, error
+            program.answer(await driver.carry_out(effect))
+        except BaseException as error:  # the program decides what it means
+            program.fail(error)
+    return program.result

@@ -12,7 +12,6 @@ from typing import Any, Generic
 from langchain_core.runnables import Runnable, RunnableConfig
 from typing_extensions import TypeVar
 
-from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_NS
 from runtime.pregel import runs
 from runtime.pregel.debugging import Debugging
 from runtime.pregel.described import Described
@@ -156,7 +155,7 @@ class Pregel(Described, Debugging, Runnable[Any, Any], Generic[StateT, ContextT,
         """As `invoke`, awaiting."""
         return await runs.ainvoke(self, input, config, stream_mode=stream_mode, **options)
 
-    def stream(
+    def stream(  # type: ignore[override]  # LangGraph's signature, with its options named
         self,
         input: Any,
         config: RunnableConfig | None = None,
@@ -198,7 +197,7 @@ class Pregel(Described, Debugging, Runnable[Any, Any], Generic[StateT, ContextT,
         options = runs.Options.read(self, locals())
         yield from runs.stream(self, input, config, options)
 
-    async def astream(
+    async def astream(  # type: ignore[override]  # as `stream`
         self,
         input: Any,
         config: RunnableConfig | None = None,
@@ -324,9 +323,3 @@ class Pregel(Described, Debugging, Runnable[Any, Any], Generic[StateT, ContextT,
     async def aclear_cache(self, nodes: Sequence[str] | None = None) -> None:
         """As `clear_cache`, awaiting."""
         await runs.cache_of(self).aclear(runs.cache_namespaces(self, nodes))
-
-    def state_config(self, config: RunnableConfig) -> RunnableConfig:
-        """The part of a config that names a checkpoint."""
-        conf = config.get(CONF, {})
-        kept = {key: conf[key] for key in ("thread_id", CONFIG_KEY_CHECKPOINT_ID) if key in conf}
-        return {CONF: {**kept, CONFIG_KEY_CHECKPOINT_NS: conf.get(CONFIG_KEY_CHECKPOINT_NS, "")}}

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
 
-from runtime._context import TaskContext
+from runtime.pregel.context import TaskContext
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -53,7 +53,7 @@ class Body:
     def __init__(self, target: Any, name: str | None = None, afunc: Any = None) -> None:
         self.target = target
         self.func: Callable[..., Any] | None = None
-        self.afunc: Callable[..., Awaitable[Any]] | None = None
+        self.afunc: Callable[..., Any] | None = None
         self.runnable: Runnable[Any, Any] | None = None
         self.name = name or name_of(target)
         if (isinstance(target, RunnableLambda) and type(target) is RunnableLambda) or isinstance(target, Runnable):
@@ -133,7 +133,7 @@ class Body:
         if self.afunc is not None:
             given = self._injected(context) if self._asked else {}
             result = self.afunc(value, **given)
-            if inspect.isasyncgen(result):
+            if isinstance(result, AsyncIterator):
                 return await _acollect(result)
             result = await result
         elif self.runnable is not None:

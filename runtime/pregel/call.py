@@ -17,9 +17,10 @@ from typing import Any
 from langchain_core.runnables.config import var_child_runnable_config
 
 from runtime._constants import NO_WRITES
-from runtime._context import TaskContext, enter
+from runtime._context import enter
 from runtime.errors import GraphBubbleUp, GraphInterrupt, NodeCancelledError, ParentCommand
 from runtime.pregel.body import Body
+from runtime.pregel.context import TaskContext
 from runtime.pregel.deadline import Deadline
 from runtime.pregel.effects import ESCAPED, FAILED, FINISHED, PAUSED, Result
 from runtime.pregel.model import Write
@@ -132,7 +133,12 @@ def _attempt(context: TaskContext) -> Operations:
         parent = context.run.trace.get_child(f"graph:step:{task.step}")
     config = context.config
     manager = yield Trace(
-        context.run.manager_for(config, parent), "on_chain_start", None, _traced_input(task, value), name=task.name, run_id=None
+        context.run.manager_for(config, parent),
+        "on_chain_start",
+        None,
+        _traced_input(task, value),
+        name=task.name,
+        run_id=None,
     )
     context.callbacks = manager.get_child()
     config["callbacks"] = context.heard_callbacks()

@@ -14,17 +14,18 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from runtime._constants import PUSH, RETURN
-from runtime._context import TaskContext, current
+from runtime._context import current
 from runtime._typing import MISSING
 from runtime.errors import GraphInterrupt
 from runtime.pregel import events
 from runtime.pregel.body import Body, in_thread, injected_names
 from runtime.pregel.cached import cache_key
+from runtime.pregel.context import TaskContext
 from runtime.pregel.effects import FAILED, FINISHED, PAUSED, Result
 from runtime.pregel.model import PregelNode
 from runtime.pregel.plan import PUSHED
 from runtime.pregel.questions import read_record
-from runtime.pregel.task import Task
+from runtime.pregel.task import Place, Task
 
 T = TypeVar("T")
 
@@ -68,8 +69,7 @@ class CallBody(Body):
 
 def call_task(
     func: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    given: tuple[tuple[Any, ...], dict[str, Any]],
     *,
     name: str,
     retry_policy: Any = (),
@@ -90,7 +90,7 @@ def call_task(
         timeout=timeout,
         spawns=True,
     )
-    task = _task(caller, node, name, (args, kwargs))
+    task = _task(caller, node, name, given)
     future: Any = _future(caller)
     saved = _saved(caller, task)
     if saved is not MISSING:
@@ -112,9 +112,7 @@ def _task(caller: TaskContext, node: PregelNode, name: str, given: Any) -> Task:
         name,
         (PUSH, outer.path, caller.next_call(), True),
         PUSHED,
-        ns=outer.ns,
-        checkpoint_id=outer.checkpoint_id,
-        step=outer.step,
+        Place(outer.ns, outer.checkpoint_id, outer.step),
         given=given,
     )
     task.call = given

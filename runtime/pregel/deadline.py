@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.errors import NodeTimeoutError
 
 if TYPE_CHECKING:
-    from runtime._context import TaskContext
+    from runtime.pregel.context import TaskContext
     from runtime.types import TimeoutPolicy
 
 

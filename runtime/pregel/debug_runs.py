@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -13,7 +12,7 @@ from runtime.pregel.drive import Blocking, carry_out, drive
 from runtime.pregel.run import Run
 from runtime.pregel.stepping import (
     ChannelFold,
-    Phase,
+    Move,
     Planned,
     Preview,
     explain_update_program,
@@ -80,35 +79,19 @@ def _head(config: RunnableConfig) -> RunnableConfig:
     return {**config, "configurable": {k: v for k, v in conf.items() if k in ("thread_id",)}}
 
 
-def step(
-    graph: Any,
-    config: RunnableConfig,
-    input: Any,
-    phase: Phase,
-    tasks: Collection[str] | None,
-    supply: Mapping[str, Any],
-    context: Any,
-) -> StateSnapshot:
+def step(graph: Any, config: RunnableConfig, input: Any, move: Move, context: Any) -> StateSnapshot:
     """See `Debugging.step`."""
     run = _prepared(graph, config, input, context)
     run.driver = Blocking(run)
-    for _ in drive(run, step_program(run, phase, tasks, supply)):
+    for _ in drive(run, step_program(run, move)):
         pass
     return runs.look(graph, _head(config), False)
 
 
-async def astep(
-    graph: Any,
-    config: RunnableConfig,
-    input: Any,
-    phase: Phase,
-    tasks: Collection[str] | None,
-    supply: Mapping[str, Any],
-    context: Any,
-) -> StateSnapshot:
+async def astep(graph: Any, config: RunnableConfig, input: Any, move: Move, context: Any) -> StateSnapshot:
     """See `Debugging.step`."""
     run = _prepared(graph, config, input, context)
     run.driver = Asyncio(run)
-    async for _ in adrive(run, step_program(run, phase, tasks, supply)):
+    async for _ in adrive(run, step_program(run, move)):
         pass
     return await runs.alook(graph, _head(config), False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from runtime.pregel.stepping import ChannelFold, Phase, Planned, Preview
+from runtime.pregel.stepping import ChannelFold, Move, Phase, Planned, Preview
 from runtime.types import StateSnapshot
 
 
@@ -59,7 +59,7 @@ class Debugging:
         """
         from runtime.pregel import debug_runs
 
-        return debug_runs.step(self, config, input, phase, tasks, supply or {}, context)
+        return debug_runs.step(self, config, input, Move(phase, tasks, supply or {}), context)
 
     async def astep(
         self,
@@ -74,7 +74,7 @@ class Debugging:
         """As `step`, awaiting."""
         from runtime.pregel import debug_runs
 
-        return await debug_runs.astep(self, config, input, phase, tasks, supply or {}, context)
+        return await debug_runs.astep(self, config, input, Move(phase, tasks, supply or {}), context)
 
     def explain_update(self, config: RunnableConfig) -> list[ChannelFold]:
         """How a checkpoint's saved results fold into the next state, channel by channel."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, RootModel, TypeAdapter, create_model
@@ -19,7 +19,7 @@ class Described:
     """The part of `Pregel` that describes and runs nothing."""
 
     topology: Topology
-    name: str
+    name: str | None
     config: RunnableConfig | None
     context_schema: Any
     stream_channels: Any
@@ -30,8 +30,7 @@ class Described:
 
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         """The graph's name, in traces and messages."""
-        chosen = name or self.name
-        return chosen + (suffix or "")
+        return (name or self.name or type(self).__name__) + (suffix or "")
 
     @property
     def stream_channels_list(self) -> Sequence[str]:
@@ -130,8 +129,9 @@ class Described:
     def _schema_of(self, channels: str | Sequence[str], suffix: str, kind: str) -> type[BaseModel]:
         known = self.topology.channels
         if isinstance(channels, str):
-            inner = getattr(known[channels], kind)
-            return type(self.get_name(suffix), (RootModel[inner],), {"__module__": __name__})
+            # Subscripted at run time: the type is the channel's.
+            model = RootModel.__class_getitem__(getattr(known[channels], kind))
+            return type(self.get_name(suffix), (cast("type[BaseModel]", model),), {"__module__": __name__})
         fields: dict[str, Any] = {name: (getattr(known[name], kind), None) for name in channels if name in known}
         return create_model(self.get_name(suffix), **fields)
 
@@ -162,6 +162,16 @@ def _first_graph(node: PregelNode) -> Any:
 
 
 def _complaints(topology: Topology, before: Any, after: Any) -> Iterator[str]:
+    yield from _node_complaints(topology)
+    yield from _channel_complaints(topology)
+    yield from _entry_complaints(topology)
+    for option, names in (("interrupt_before", before), ("interrupt_after", after)):
+        for name in () if names == "*" else listed(names or ()):
+            if name not in topology.nodes:
+                yield f"{option} names node {name!r}, which is not defined"
+
+
+def _node_complaints(topology: Topology) -> Iterator[str]:
     known = {*topology.channels, *topology.managed}
     listing = ", ".join(repr(name) for name in sorted(known) if not name.startswith("__"))
     for name in known:
@@ -173,15 +183,14 @@ def _complaints(topology: Topology, before: Any, after: Any) -> Iterator[str]:
         for channel in (*listed(node.channels), *node.triggers):
             if channel not in known:
                 yield f"node {name!r} reads channel {channel!r}, which is not defined; there are {listing}"
+
+
+def _channel_complaints(topology: Topology) -> Iterator[str]:
     for what, channels in (("input", topology.input_channels), ("output", topology.output_channels)):
         for channel in listed(channels):
             if channel not in topology.channels:
-                yield f"{what} channel {channel!r} is not defined; there are {listing}"
-    yield from _entry_complaints(topology)
-    for option, names in (("interrupt_before", before), ("interrupt_after", after)):
-        for name in () if names == "*" else listed(names or ()):
-            if name not in topology.nodes:
-                yield f"{option} names node {name!r}, which is not defined"
+                names = ", ".join(repr(name) for name in sorted(topology.channels) if not name.startswith("__"))
+                yield f"{what} channel {channel!r} is not defined; there are {names}"
 
 
 def _entry_complaints(topology: Topology) -> Iterator[str]:

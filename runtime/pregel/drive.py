@@ -10,7 +10,7 @@ import inspect
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextvars import Context, copy_context
 from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
@@ -18,10 +18,11 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from runtime._context import TaskContext
 from runtime.pregel import effects as fx
 from runtime.pregel.call import call, perform, settle
+from runtime.pregel.context import TaskContext
 from runtime.pregel.lifecycle import tell
+from runtime.pregel.program import Program
 from runtime.pregel.run import Run
 from runtime.pregel.workers import WORKERS
 
@@ -93,6 +94,7 @@ class Blocking:
             fx.Put: self._put,
             fx.PutWrites: self._put_writes,
             fx.Start: self._start,
+            fx.Receive: self._receive,
             fx.Load: self._load,
             fx.History: self._history,
             fx.HasChildren: self._has_children,
@@ -104,8 +106,8 @@ class Blocking:
             fx.Tell: partial(tell, run),
         }
 
-    def perform(self, effect: Any) -> Any:
-        """Carry out any effect but Receive."""
+    def carry_out(self, effect: Any) -> Any:
+        """Do what an effect says, and answer with what came of it."""
         return self._perform[type(effect)](effect)
 
     # --- tasks ----------------------------------------------------------------------------------
@@ -149,7 +151,7 @@ class Blocking:
 
         self.submit(job)
 
-    def receive(self) -> list[Any]:
+    def _receive(self, _effect: fx.Receive) -> list[Any]:
         """Wait for something to arrive; results are returned, streamed chunks are set aside."""
         if self.inline is not None:
             context, self.inline = self.inline, None
@@ -284,34 +286,23 @@ def any_child(saved: Any, newer: Iterator[Any]) -> bool:
     return False
 
 
-def drive(run: Run, program: Any) -> Iterator[Event]:
-    """Run a loop to its end, and yield what it streams. Closing the iterator stops the run cleanly."""
-    driver = run.driver
-    send, answer = program.send, None
-    closing: BaseException | None = None
+def drive(run: Run, effects: Any) -> Generator[Event, None, None]:
+    """Run a loop to its end, and yield what it streams. Closing the generator stops the run cleanly."""
+    driver, program = run.driver, Program(effects)
+    closing: GeneratorExit | None = None
     try:
-        while True:
+        while (effect := program.advance()) is not None:
             try:
-                effect = send(answer)
-            except StopIteration:
-                break
-            send, answer = program.send, None
-            receiving, performed = type(effect) is fx.Receive, False
-            try:
-                while not performed:
+                while program.open:
                     if driver.chunks and closing is None:
                         yield from drain(driver.chunks)
-                    answer = driver.receive() if receiving else driver.perform(effect)
-                    performed = bool(answer) or not receiving
+                    program.answer(driver.carry_out(effect))
             except GeneratorExit as close:
                 # Nothing more is started; what runs ends and is saved, and the loop stops there.
                 closing = close
-                run.cancelled.set()
-                driver.perform(fx.Halt())
-                if not performed:
-                    answer = _wait(driver) if receiving else driver.perform(effect)
-            except BaseException as error:  # the loop, not the driver, decides what failure means
-                send, answer = program.throw, error
+                _wind_down(run, program, effect)
+            except BaseException as error:  # the loop decides what it means
+                program.fail(error)
         if closing is None:
             yield from drain(driver.leftover())
     finally:
@@ -320,10 +311,11 @@ def drive(run: Run, program: Any) -> Iterator[Event]:
         raise closing
 
 
-def _wait(driver: Blocking) -> list[Any]:
-    while not (answer := driver.receive()):
-        pass
-    return answer
+def _wind_down(run: Run, program: Program, effect: Any) -> None:
+    run.cancelled.set()
+    run.driver.carry_out(fx.Halt())
+    while program.open:
+        program.answer(run.driver.carry_out(effect))
 
 
 def drain(chunks: deque[Event]) -> Iterator[Event]:
@@ -332,16 +324,12 @@ def drain(chunks: deque[Event]) -> Iterator[Event]:
         yield chunks.popleft()
 
 
-def carry_out(driver: Blocking, program: Any) -> Any:
+def carry_out(driver: Blocking, effects: Any) -> Any:
     """Carry out a program that starts no tasks, and answer with what it returns."""
-    send, answer = program.send, None
-    while True:
+    program = Program(effects)
+    while (effect := program.advance()) is not None:
         try:
-            effect = send(answer)
-        except StopIteration as stop:
-            return stop.value
-        send = program.send
-        try:
-            answer = driver.perform(effect)
-        except BaseException as error:  # the program decides what failure means
-            send, answer = program.throw, error
+            program.answer(driver.carry_out(effect))
+        except BaseException as error:  # the program decides what it means
+            program.fail(error)
+    return program.result

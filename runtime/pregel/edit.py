@@ -14,9 +14,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
 from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, INPUT, INTERRUPT
-from runtime._context import TaskContext
 from runtime.constants import END
 from runtime.errors import CheckpointNotFoundError, InvalidUpdateError
+from runtime.pregel.context import TaskContext
 from runtime.pregel.effects import Effect, Load, Put, PutWrites, Settle
 from runtime.pregel.frame import Frame
 from runtime.pregel.plan import plan
@@ -25,7 +25,7 @@ from runtime.pregel.record import addressed, advance_id, checkpoint_of, commit
 from runtime.pregel.run import Run
 from runtime.pregel.snapshot import apply_null_writes, with_map
 from runtime.pregel.start import bearer, input_writes
-from runtime.pregel.task import Task, path_text
+from runtime.pregel.task import Place, Task, path_text
 from runtime.pregel.update import update
 from runtime.types import StateUpdate
 
@@ -102,7 +102,7 @@ def _alone(updates: Sequence[StateUpdate], what: str) -> None:
 
 def apply_edits(run: Run, frame: Frame, updates: Sequence[StateUpdate]) -> Generator[Effect, Any, Edited]:
     """Fold edits into the frame through their nodes' writers and branches; saves nothing."""
-    pending = {}
+    pending: dict[str, list[Task]] = {}
     for task in plan(frame, run.ns) if frame.checkpoint_id else ():
         pending.setdefault(task.name, []).append(task)
     known = read_record(frame.pending)
@@ -115,13 +115,11 @@ def apply_edits(run: Run, frame: Frame, updates: Sequence[StateUpdate]) -> Gener
             name,
             (INTERRUPT, index),
             (INTERRUPT,),
-            ns=run.ns,
-            checkpoint_id=frame.checkpoint_id,
-            step=frame.step,
+            Place(run.ns, frame.checkpoint_id, frame.step),
         )
-        waiting = pending.get(name) or [None]
-        former = waiting.pop(0)
-        if getattr(change, "task_id", None):
+        waiting = pending.get(name)
+        former = waiting.pop(0) if waiting else None
+        if change.task_id:
             task.take_id(change.task_id)
         elif former is not None and former.id not in known:
             task.take_id(former.id)

@@ -14,8 +14,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint, CheckpointTuple
 
 if TYPE_CHECKING:
-    from runtime._context import TaskContext
     from runtime.callbacks import GraphLifecycleEvent
+    from runtime.pregel.context import TaskContext
     from runtime.pregel.model import Write
 
 

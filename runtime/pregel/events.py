@@ -17,7 +17,7 @@ from runtime.pregel.run import Run
 from runtime.pregel.task import Task
 
 if TYPE_CHECKING:
-    from runtime._context import TaskContext
+    from runtime.pregel.context import TaskContext
 
 
 def emit(run: Run, mode: str, payload: Any) -> None:
@@ -65,7 +65,7 @@ def tasks_started(run: Run, frame: Frame, tasks: Iterable[Task]) -> None:
     """A superstep's tasks are about to run."""
     if not run.modes & {"tasks", "debug"}:
         return
-    from runtime._context import TaskContext
+    from runtime.pregel.context import TaskContext
 
     for task in tasks:
         if not task.hidden:
@@ -110,7 +110,7 @@ def task_result(run: Run, task: Task) -> None:
     """A task has finished."""
     if task.hidden or not run.modes & {"tasks", "debug"}:
         return
-    payload = {
+    payload: dict[str, Any] = {
         "id": task.id,
         "name": task.name,
         "error": None,
@@ -124,7 +124,7 @@ def task_failed(run: Run, task: Task) -> None:
     """A task has failed."""
     if task.hidden or not run.modes & {"tasks", "debug"}:
         return
-    payload = {"id": task.id, "name": task.name, "error": task.error, "result": {}, "interrupts": []}
+    payload: dict[str, Any] = {"id": task.id, "name": task.name, "error": task.error, "result": {}, "interrupts": []}
     _debug(run, "tasks", task.step, "task_result", payload)
 
 
@@ -135,7 +135,7 @@ def task_interrupted(run: Run, frame: Frame, task: Task) -> None:
     emit(run, "updates", {INTERRUPT: task.interrupts})
     values(run, frame, {INTERRUPT: task.interrupts})
     if run.modes & {"tasks", "debug"}:
-        payload = {
+        payload: dict[str, Any] = {
             "id": task.id,
             "name": task.name,
             "error": None,
@@ -157,7 +157,7 @@ def as_record(interrupt: Any) -> dict[str, Any]:
 def result_of(writes: Sequence[Write], select: str | tuple[str, ...]) -> Any:
     """What a finished task gave: its return value, or what it put on the channels of the state."""
     for channel, value in writes:
-        if channel == RETURN or channel == select:
+        if channel in (RETURN, select):
             return value
     return None if isinstance(select, str) else written(writes, select)
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runtime._constants import ERROR, ERROR_SOURCE_NODE, INTERRUPT, PULL
-from runtime._context import TaskContext
 from runtime.errors import NodeError
 from runtime.pregel import events
 from runtime.pregel.cached import cache_entry, cache_key
+from runtime.pregel.context import TaskContext
 from runtime.pregel.effects import (
     CANCELLED,
     ESCAPED,
@@ -39,7 +39,7 @@ from runtime.pregel.model import Write
 from runtime.pregel.questions import ASKED, questions_id, read_record
 from runtime.pregel.record import savable, without_untracked
 from runtime.pregel.run import Run
-from runtime.pregel.task import Task, path_text
+from runtime.pregel.task import Place, Task, path_text
 
 
 @dataclass(slots=True)
@@ -93,9 +93,7 @@ def handler_task(frame: Frame, failed: Task, error: Any) -> Task:
         name,
         (PULL, name, path_text(failed.path)),
         (),
-        ns=failed.ns,
-        checkpoint_id=failed.checkpoint_id,
-        step=failed.step,
+        Place(failed.ns, failed.checkpoint_id, failed.step),
         given=failed.given,
     )
     task.source = failed

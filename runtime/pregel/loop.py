@@ -37,29 +37,13 @@ def supersteps(run: Run) -> Loop:
     frame = shown = yield from begin(run)
     yield from lifecycle.resumed(run, frame)
     try:
-        while True:
-            tasks = plan(frame, run.ns)
-            if not run.replaying:
-                restore(frame, tasks)
-            events.checkpoint(run, frame, tasks)
-            if not tasks:
-                run.status = "done"
-                break
-            if stops_before(run, frame, tasks):
-                break
-            for task in tasks:
-                if task.writes:
-                    events.task_updates(run, task, cached=True)
-            events.tasks_started(run, frame, tasks)
+        while tasks := next_tasks(run, frame):
             outcome = yield from execute(run, frame, tasks)
             if not outcome.complete:
                 shown = yield from incomplete(run, frame, tasks, outcome)
                 break
             yield from fold(run, frame, tasks, outcome)
-            run.replaying = run.resuming = False
-            if is_stopped(run.interrupt_after, frame, tasks):
-                run.status = "interrupt_after"
-                events.checkpoint(run, frame, plan(frame, run.ns))
+            if stops_after(run, frame, tasks):
                 break
     finally:
         if run.saver is not None and run.durability == "exit":
@@ -67,6 +51,24 @@ def supersteps(run: Run) -> Loop:
     yield Flush()
     yield from lifecycle.stopped(run, frame)
     finish(run, shown)
+
+
+def next_tasks(run: Run, frame: Frame) -> list[Task]:
+    """PLAN: the next superstep's tasks, with results that were saved for them. None at the end or a stop."""
+    tasks = plan(frame, run.ns)
+    if not run.replaying:
+        restore(frame, tasks)
+    events.checkpoint(run, frame, tasks)
+    if not tasks:
+        run.status = "done"
+        return []
+    if stops_before(run, frame, tasks):
+        return []
+    for task in tasks:
+        if task.writes:
+            events.task_updates(run, task, cached=True)
+    events.tasks_started(run, frame, tasks)
+    return tasks
 
 
 def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loop:
@@ -98,6 +100,16 @@ def stops_before(run: Run, frame: Frame, tasks: Sequence[Task]) -> bool:
         run.status = "draining"
     else:
         return False
+    return True
+
+
+def stops_after(run: Run, frame: Frame, tasks: Sequence[Task]) -> bool:
+    """Whether the run ends after this superstep, at a breakpoint of the caller's."""
+    run.replaying = run.resuming = False
+    if not is_stopped(run.interrupt_after, frame, tasks):
+        return False
+    run.status = "interrupt_after"
+    events.checkpoint(run, frame, plan(frame, run.ns))
     return True
 
 

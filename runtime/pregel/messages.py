@@ -21,12 +21,12 @@ from runtime.constants import TAG_NOSTREAM
 from runtime.pregel.run import Run
 
 if TYPE_CHECKING:
-    from runtime._context import TaskContext
+    from runtime.pregel.context import TaskContext
 
 _OWN_TAGS = ("seq:", "graph:", "langsmith:")
 
 
-class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler):
+class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler[Any]):
     """Listens to the models that a run calls.
 
     Args:
@@ -81,7 +81,7 @@ class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler):
         shown = [tag for tag in tags or () if not tag.startswith(_OWN_TAGS)]
         self._calls[run_id] = (ns, {**metadata, "tags": shown} if shown else metadata)
 
-    def on_llm_new_token(self, token: str, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
         """Report a token."""
         call = self._calls.get(run_id)
         if call is not None and isinstance(chunk, ChatGenerationChunk):

@@ -19,14 +19,13 @@ from runtime._constants import (
     NS_END,
     NS_SEP,
 )
-from runtime._context import CONFIG_KEY_TASK, TaskContext
-from runtime.pregel.run import Origin, Run
+from runtime._context import CONFIG_KEY_TASK
+from runtime.pregel.context import TaskContext
+from runtime.pregel.run import DEFAULT_RECURSION_LIMIT, Origin, Run
 from runtime.pregel.start import strip_ids
 
 if TYPE_CHECKING:
     from runtime.pregel.app import Pregel
-
-DEFAULT_RECURSION_LIMIT = 10007
 
 _COORDINATES = (
     CONFIG_KEY_THREAD_ID,
@@ -44,13 +43,14 @@ def merge(*configs: RunnableConfig | None) -> RunnableConfig:
     """
     merged: dict[str, Any] = {}
     for config in configs:
-        for key, value in (config or {}).items():
+        layer: Mapping[str, Any] = config or {}
+        for key, value in layer.items():
             if value is None:
                 continue
             if key == "tags":
                 merged["tags"] = [*merged.get("tags", ()), *(t for t in value if t not in merged.get("tags", ()))]
             elif key in ("metadata", CONF):
-                merged[key] = {**merged.get(key, {}), **value}  # type: ignore[dict-item]
+                merged[key] = {**merged.get(key, {}), **value}
             elif key in _KNOWN:
                 merged[key] = value
             else:
@@ -158,7 +158,7 @@ def new_run(
         parent=outer,
     )
     run.metadata = _metadata(merged)
-    run.name = graph.name
+    run.name = graph.get_name()
     run.retry_policy = graph.retry_policy
     run.cache_policy = graph.cache_policy
     run.step_timeout = graph.step_timeout

@@ -14,7 +14,7 @@ from runtime._constants import PULL, PUSH, TASKS
 from runtime.errors import InvalidUpdateError
 from runtime.pregel.frame import Frame, Version
 from runtime.pregel.model import PregelNode, listed
-from runtime.pregel.task import Task
+from runtime.pregel.task import Place, Task
 from runtime.types import Send
 
 PUSHED = (PUSH,)
@@ -35,17 +35,10 @@ def _sends(frame: Frame, ns: str) -> Iterator[Task]:
         return
     for index, send in enumerate(frame.read(TASKS)):
         node = node_of(frame, send)
-        yield Task(
-            node,
-            send.node,
-            (PUSH, index, False),
-            PUSHED,
-            ns=ns,
-            checkpoint_id=frame.checkpoint_id,
-            step=frame.step,
-            given=send.arg,
-            timeout=send.timeout,
-        )
+        place = Place(ns, frame.checkpoint_id, frame.step)
+        task = Task(node, send.node, (PUSH, index, False), PUSHED, place, send.arg)
+        task.timeout = send.timeout
+        yield task
 
 
 def node_of(frame: Frame, send: Send) -> PregelNode:
@@ -81,9 +74,7 @@ def _pull(frame: Frame, ns: str, name: str) -> Task | None:
         name,
         (PULL, name),
         node.triggers,
-        ns=ns,
-        checkpoint_id=frame.checkpoint_id,
-        step=frame.step,
+        Place(ns, frame.checkpoint_id, frame.step),
     )
 
 

@@ -25,7 +25,7 @@ from runtime.pregel.task import uuid_shaped
 from runtime.types import Interrupt, interrupt_id
 
 if TYPE_CHECKING:
-    from runtime._context import TaskContext
+    from runtime.pregel.context import TaskContext
 
 # A saver's own serializer may encrypt, and then give other bytes for the same value each time.
 _plain = JsonPlusSerializer()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
@@ -27,10 +28,12 @@ from runtime.pregel.update import count_up
 if TYPE_CHECKING:
     from langgraph.cache.base import BaseCache
 
-    from runtime._context import TaskContext
+    from runtime.pregel.context import TaskContext
     from runtime.pregel.frame import Frame
     from runtime.pregel.model import Topology
     from runtime.types import CachePolicy, RetryPolicy
+
+DEFAULT_RECURSION_LIMIT = 10007
 
 Emit = Callable[[tuple[tuple[str, ...], str, Any]], None]
 
@@ -52,6 +55,16 @@ class Origin(NamedTuple):
     checkpoint_id: str | None
 
 
+class Base(NamedTuple):
+    """The saved checkpoint that a run began on, and its versions: what durability "exit" builds on."""
+
+    config: RunnableConfig | None
+    versions: Mapping[str, Any]
+
+
+_NOWHERE = Base(None, {})
+
+
 class Replay:
     """A replay in progress: runs inside begin on what existed before `bound`.
 
@@ -71,13 +84,7 @@ class Replay:
         return first
 
 
-class Base(NamedTuple):
-    """The saved checkpoint that a run began on, and its versions: what durability "exit" builds on."""
-
-    config: RunnableConfig | None
-    versions: Mapping[str, Any]
-
-
+@dataclass(slots=True, eq=False)
 class Run:
     """A run of one graph. Fields are set once, before the first superstep, unless said otherwise.
 
@@ -102,153 +109,101 @@ class Run:
         targets: Checkpoints inside runs, by namespace, that the caller asked to go on from.
     """
 
-    __slots__ = (
-        "answers",
-        "base",
-        "cache",
-        "cache_policy",
-        "cancelled",
-        "checkpoint_id",
-        "checkpoint_map",
-        "config",
-        "configurable",
-        "context",
-        "control",
-        "driver",
-        "durability",
-        "emit",
-        "executor",
-        "exit_writes",
-        "inner",
-        "input",
-        "interrupt_after",
-        "interrupt_before",
-        "interrupts",
-        "live",
-        "loose",
-        "manager_for",
-        "max_concurrency",
-        "messages",
-        "metadata",
-        "modes",
-        "name",
-        "next_version",
-        "ns",
-        "ns_path",
-        "origin",
-        "origins",
-        "output",
-        "output_channels",
-        "output_set",
-        "own_metadata",
-        "parent",
-        "persistent",
-        "recursion_limit",
-        "replay",
-        "replaying",
-        "resuming",
-        "retry_policy",
-        "run_id",
-        "saver",
-        "saves",
-        "saves_at_once",
-        "server_info",
-        "shown",
-        "spent",
-        "status",
-        "step_timeout",
-        "stop",
-        "store",
-        "strict",
-        "subgraph_events",
-        "targets",
-        "thread_id",
-        "topology",
-        "trace",
-    )
+    topology: Topology
+    input: Any
+    config: RunnableConfig
+    saver: BaseCheckpointSaver[Any] | None = None
+    store: BaseStore | None = None
+    cache: BaseCache[Any] | None = None
+    durability: str = "async"
+    parent: TaskContext | None = None
 
-    def __init__(
-        self,
-        topology: Topology,
-        input: Any,
-        config: RunnableConfig,
-        *,
-        saver: BaseCheckpointSaver[Any] | None = None,
-        store: BaseStore | None = None,
-        cache: BaseCache[Any] | None = None,
-        durability: str = "async",
-        parent: TaskContext | None = None,
-    ) -> None:
-        conf = config.get(CONF, {})
-        self.topology = topology
-        self.name = topology.name
-        self.input = input
-        self.config = config
-        self.configurable: Mapping[str, Any] = conf
-        self.metadata: Mapping[str, Any] = config.get("metadata") or {}
-        self.own_metadata = self.metadata
-        self.recursion_limit: int = config.get("recursion_limit", 10007)
-        self.max_concurrency: int | None = config.get("max_concurrency")
-        self.run_id = str(config["run_id"]) if config.get("run_id") else None
-        self.thread_id: str | None = conf.get(CONFIG_KEY_THREAD_ID)
-        self.ns: str = conf.get(CONFIG_KEY_CHECKPOINT_NS, "") or ""
-        self.ns_path = tuple(self.ns.split(NS_SEP)) if self.ns else ()
-        self.checkpoint_id: str | None = conf.get(CONFIG_KEY_CHECKPOINT_ID)
-        self.checkpoint_map: Mapping[str, str] = conf.get(CONFIG_KEY_CHECKPOINT_MAP) or {}
-        self.saver = saver
-        self.store = store
-        self.cache = cache
-        self.durability = durability
-        self.parent = parent
-        self.next_version: Any = count_up
-        if saver is not None:
-            get_next = saver.get_next_version
+    # What the config says; read in `__post_init__`.
+    name: str = ""
+    configurable: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    own_metadata: Mapping[str, Any] = field(default_factory=dict)
+    recursion_limit: int = DEFAULT_RECURSION_LIMIT
+    max_concurrency: int | None = None
+    run_id: str | None = None
+    thread_id: str | None = None
+    ns: str = ""
+    ns_path: tuple[str, ...] = ()
+    checkpoint_id: str | None = None
+    checkpoint_map: Mapping[str, str] = field(default_factory=dict)
+    next_version: Callable[[Any], Any] = count_up
+    saves: bool = False
+    saves_at_once: bool = False
+    output_channels: str | tuple[str, ...] = ()
+    output_set: frozenset[str] = frozenset()
+
+    # How the caller wants it run, and told of it.
+    modes: frozenset[str] = frozenset()
+    emit: Emit | None = None
+    live: bool = False
+    subgraph_events: bool = False
+    interrupt_before: Sequence[str] | str = ()
+    interrupt_after: Sequence[str] | str = ()
+    retry_policy: tuple[RetryPolicy, ...] = ()
+    cache_policy: CachePolicy[Any] | None = None
+    step_timeout: float | None = None
+    context: Any = None
+    control: Any = None
+    server_info: Any = None
+    executor: Any = None
+    driver: Any = None
+    inner: Mapping[str, Any] | None = None
+    messages: Any = None
+    trace: Any = None
+    manager_for: Any = None
+
+    # Where it goes on from, and with which answers.
+    answers: dict[str, Any] = field(default_factory=dict)
+    loose: list[Any] = field(default_factory=list)
+    replaying: bool = False
+    resuming: bool = False
+    replay: Replay | None = None
+    base: Base = _NOWHERE
+    origin: Origin | None = None
+    origins: dict[str, str] = field(default_factory=dict)
+    targets: dict[str, str] = field(default_factory=dict)
+    persistent: bool = True
+    strict: bool = False
+
+    # What has become of it.
+    stop: int = 0
+    status: str = "running"
+    output: Any = None
+    shown: bool = False
+    interrupts: list[Any] = field(default_factory=list)
+    exit_writes: list[Any] = field(default_factory=list)
+    spent: dict[str, float] = field(default_factory=dict)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self._read_config()
+        self.name = self.topology.name
+        if self.saver is not None:
+            get_next = self.saver.get_next_version
             self.next_version = lambda current: get_next(current, None)
-        self.saves = saver is not None and durability != "exit"
-        self.saves_at_once = durability == "sync" and hasattr(saver, "put_step")
-        self.show(topology.output_channels)
-        self._set_defaults()
-        if parent is not None:
-            self._inherit(parent.run)
+        self.saves = self.saver is not None and self.durability != "exit"
+        self.saves_at_once = self.durability == "sync" and hasattr(self.saver, "put_step")
+        self.show(self.topology.output_channels)
+        if self.parent is not None:
+            self._inherit(self.parent.run)
 
-    def _set_defaults(self) -> None:
-        self.modes: frozenset[str] = frozenset()
-        self.emit: Emit | None = None
-        self.live = False
-        self.subgraph_events = False
-        self.interrupt_before: Sequence[str] | str = ()
-        self.interrupt_after: Sequence[str] | str = ()
-        self.retry_policy: tuple[RetryPolicy, ...] = ()
-        self.cache_policy: CachePolicy[Any] | None = None
-        self.step_timeout: float | None = None
-        self.context: Any = None
-        self.control: Any = None
-        self.server_info: Any = None
-        self.executor: Any = None
-        self.driver: Any = None
-        self.answers: dict[str, Any] = {}
-        self.replaying = False
-        self.resuming = False
-        self.replay: Replay | None = None
-        self.loose: list[Any] = []
-        self.base: Base = Base(None, {})
-        self.origin: Origin | None = None
-        self.origins: dict[str, str] = {}
-        self.targets: dict[str, str] = {}
-        self.persistent = True
-        self.strict = False
-        self.stop = 0
-        self.status = "running"
-        self.output: Any = None
-        self.shown = False
-        self.interrupts: list[Any] = []
-        self.exit_writes: list[Any] = []
-        self.spent: dict[str, float] = {}
-        self.inner: Mapping[str, Any] | None = None
-        self.messages: Any = None
-        self.trace: Any = None
-        self.manager_for: Any = None
-        self.cancelled = threading.Event()
+    def _read_config(self) -> None:
+        config = self.config
+        conf = self.configurable = config.get(CONF, {})
+        self.metadata = self.own_metadata = config.get("metadata") or {}
+        self.recursion_limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+        self.max_concurrency = config.get("max_concurrency")
+        self.run_id = str(config["run_id"]) if config.get("run_id") else None
+        self.thread_id = conf.get(CONFIG_KEY_THREAD_ID)
+        self.ns = conf.get(CONFIG_KEY_CHECKPOINT_NS, "") or ""
+        self.ns_path = tuple(self.ns.split(NS_SEP)) if self.ns else ()
+        self.checkpoint_id = conf.get(CONFIG_KEY_CHECKPOINT_ID)
+        self.checkpoint_map = conf.get(CONFIG_KEY_CHECKPOINT_MAP) or {}
 
     def _inherit(self, outer: Run) -> None:
         self.answers = outer.answers

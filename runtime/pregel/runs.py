@@ -291,7 +291,7 @@ def state_run(graph: Pregel, config: RunnableConfig) -> tuple[Pregel, Run, Runna
     run = new_run(graph, None, {**config, CONF: base}, durability="sync")
     run.parent = None
     run.topology = target.topology
-    run.name = target.name
+    run.name = target.get_name()
     run.show(target.topology.output_channels)
     run.ns = ns
     run.ns_path = tuple(ns.split("|")) if ns else ()

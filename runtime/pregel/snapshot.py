@@ -31,7 +31,7 @@ from runtime.pregel.run import Run
 from runtime.pregel.start import bearer, strip_ids
 from runtime.pregel.task import Task
 from runtime.pregel.update import count_up, update
-from runtime.types import PregelTask, StateSnapshot
+from runtime.types import Interrupt, PregelTask, StateSnapshot
 
 Subgraphs = Mapping[str, Any]
 """Compiled graphs by the name of the node that they are, or are called in."""
@@ -50,7 +50,8 @@ def task_views(
     views = []
     for task in tasks:
         record = records.get(task.id)
-        error, interrupts, result = None, (), None
+        error, result = None, None
+        interrupts: tuple[Interrupt[Any], ...] = ()
         if record is not None:
             finished = record.finished
             error = None if finished else record.error

@@ -25,7 +25,7 @@ from runtime.pregel.plan import plan
 from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
 from runtime.pregel.run import Base, Origin, Replay, Run
-from runtime.pregel.task import Task, path_text
+from runtime.pregel.task import Place, Task, path_text
 from runtime.pregel.update import update
 from runtime.types import Command, Send, interrupt_id
 
@@ -89,12 +89,13 @@ def _find(run: Run) -> Generator[Effect, Any, Beginning]:
 
 def _load(run: Run) -> Generator[Effect, Any, CheckpointTuple | None]:
     if run.origin is not None:
-        return (yield from _load_origin(run, run.origin))
+        found = yield from _load_origin(run, run.origin)
+        return found
     if run.replay is not None and not run.root and run.replay.first_visit(run.ns):
-        older = yield History(run.at(None), before=run.at(run.replay.bound), limit=1)
+        older: list[CheckpointTuple] = yield History(run.at(None), before=run.at(run.replay.bound), limit=1)
         run.resuming = False
         return older[0] if older else None
-    saved = yield Load(run.at(run.checkpoint_id))
+    saved: CheckpointTuple | None = yield Load(run.at(run.checkpoint_id))
     if saved is None and run.checkpoint_id is not None:
         raise CheckpointNotFoundError(
             f"thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r}"
@@ -107,8 +108,10 @@ def _load(run: Run) -> Generator[Effect, Any, CheckpointTuple | None]:
 def _load_origin(run: Run, origin: Origin) -> Generator[Effect, Any, CheckpointTuple | None]:
     """The checkpoint inside a replayed task that this run goes on from, if there is one."""
     if origin.checkpoint_id is not None:
-        return (yield Load(run.at(origin.checkpoint_id, origin.ns)))
-    for saved in (yield History(run.at(None, origin.ns))):
+        exact: CheckpointTuple | None = yield Load(run.at(origin.checkpoint_id, origin.ns))
+        return exact
+    candidates: list[CheckpointTuple] = yield History(run.at(None, origin.ns))
+    for saved in candidates:
         for record in read_record(saved.pending_writes or ()).values():
             if any(interrupt.id in run.answers for interrupt in record.interrupts):
                 return saved
@@ -331,7 +334,7 @@ def _no_input(run: Run) -> str:
 
 def bearer(writes: list[Write]) -> Task:
     """A task that never ran, to carry writes from outside through the same update as any other."""
-    task = Task(_NOBODY, INPUT, ("",), (), ns="", checkpoint_id="", step=0)
+    task = Task(_NOBODY, INPUT, ("",), (), Place("", "", 0))
     task.writes = writes
     return task
 

@@ -9,14 +9,14 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 
-from runtime._context import TaskContext
 from runtime.errors import TaskNotFound
 from runtime.pregel import events
+from runtime.pregel.context import TaskContext
 from runtime.pregel.edit import apply_edits, load_named
 from runtime.pregel.effects import Effect, Flush, PutWrites, Settle
 from runtime.pregel.execute import execute, restore
@@ -36,6 +36,15 @@ Phase = Literal["superstep", "execute", "update"]
 
 SUPPLIED = "__supplied__"
 """Channel of the record that a task's result was supplied and not computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How far to step: a whole superstep or one phase, which tasks to run, and results given by hand."""
+
+    phase: Phase = "superstep"
+    only: Collection[str] | None = None
+    supplied: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ class Preview:
     """Open questions of tasks that would run, and so ask, again."""
 
 
-def step_program(run: Run, phase: Phase, only: Collection[str] | None, supplied: Mapping[str, Any]) -> Loop:
+def step_program(run: Run, move: Move) -> Loop:
     """Advance by one superstep, or by one phase of it. An input alone becomes a checkpoint, and no more.
 
     Raises:
@@ -113,10 +122,10 @@ def step_program(run: Run, phase: Phase, only: Collection[str] | None, supplied:
         yield Flush()
         finish(run, frame)
         return
-    _check_known(tasks, {*(only or ()), *supplied})
-    yield from _supply(run, frame, tasks, supplied)
-    if phase != "update":
-        yield from _execute(run, frame, tasks, phase, only)
+    _check_known(tasks, {*(move.only or ()), *move.supplied})
+    yield from _supply(run, frame, tasks, move.supplied)
+    if move.phase != "update":
+        yield from _execute(run, frame, tasks, move)
         if run.status != "running":
             return
     yield from _update(run, frame, tasks)
@@ -144,8 +153,8 @@ def supplied_id(task_id: str) -> str:
     return uuid_shaped("supplied", task_id)
 
 
-def _execute(run: Run, frame: Frame, tasks: list[Task], phase: Phase, only: Collection[str] | None) -> Loop:
-    chosen = [task for task in tasks if only is None or task.id in only]
+def _execute(run: Run, frame: Frame, tasks: list[Task], move: Move) -> Loop:
+    chosen = [task for task in tasks if move.only is None or task.id in move.only]
     events.tasks_started(run, frame, [task for task in chosen if not task.writes])
     outcome = yield from execute(run, frame, chosen)
     tasks.extend(task for task in chosen if task not in tasks)
@@ -155,7 +164,7 @@ def _execute(run: Run, frame: Frame, tasks: list[Task], phase: Phase, only: Coll
         outcome.unsaved = []
         shown = yield from incomplete(run, frame, tasks, outcome)
         finish(run, shown)
-    elif phase == "execute" or any(not task.writes for task in tasks):
+    elif move.phase == "execute" or any(not task.writes for task in tasks):
         run.status = "executed"
         finish(run, frame)
 

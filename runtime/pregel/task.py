@@ -7,7 +7,7 @@ that the same task has the same id after a crash and its saved writes find their
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xxhash import xxh3_128_hexdigest
 
@@ -17,9 +17,18 @@ from runtime.constants import TAG_HIDDEN
 
 if TYPE_CHECKING:
     from runtime.pregel.model import PregelNode, Write
+    from runtime.types import TimeoutPolicy
 
 Path = tuple[Any, ...]
 """`(PULL, node)`, `(PUSH, index, False)`, or `(PUSH, parent path, index, True)` for a call inside a task."""
+
+
+class Place(NamedTuple):
+    """Where a superstep stands: its namespace, the checkpoint it starts from, and its number."""
+
+    ns: str
+    checkpoint_id: str
+    step: int
 
 
 class Task:
@@ -58,22 +67,16 @@ class Task:
         name: str,
         path: Path,
         triggers: Sequence[str],
-        *,
-        ns: str,
-        checkpoint_id: str,
-        step: int,
+        place: Place,
         given: Any = MISSING,
-        timeout: Any = None,
     ) -> None:
         self.node = node
         self.name = name
         self.path = path
         self.triggers = triggers
-        self.ns = ns
-        self.checkpoint_id = checkpoint_id
-        self.step = step
+        self.ns, self.checkpoint_id, self.step = place
         self.given = given
-        self.timeout = timeout
+        self.timeout: TimeoutPolicy | None = None
         self.writes: list[Write] = []
         self.interrupts: tuple[Any, ...] = ()
         self.error: BaseException | None = None

@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from ormsgpack import packb
 
 from runtime.checkpoint.errors import SerializationError
 from runtime.checkpoint.serde import codes
 from runtime.checkpoint.serde.allow import Key, find, keys_of
 from runtime.checkpoint.serde.decode import Decoder
 from runtime.checkpoint.serde.encode import Encoder
+
+_SCALARS = frozenset((str, int, float, bool))
 
 
 class Serializer(JsonPlusSerializer):
@@ -50,6 +53,11 @@ class Serializer(JsonPlusSerializer):
             return "bytes", obj
         if kind is bytearray:
             return "bytearray", bytes(obj)
+        if kind in _SCALARS:
+            try:
+                return codes.COMPATIBLE, packb(obj)
+            except TypeError:
+                pass  # a large integer, or half a surrogate pair: the encoder's business
         encoder = Encoder()
         try:
             data = encoder.encode(obj)

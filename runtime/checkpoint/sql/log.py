@@ -91,6 +91,28 @@ class WriteLog:
                 self.objects.setdefault(channel, []).append(Written(number, value, kind, data, fresh=True))
         return rows
 
+    def last(
+        self, tasks: Sequence[tuple[str, str, Sequence[tuple[str, Any]]]], serde: SerializerProtocol
+    ) -> tuple[list[WriteRow], str] | None:
+        """Rows for the first and last writes of a checkpoint, and which of them count.
+
+        The short way for most supersteps: nothing is stored yet, nothing will be asked of this log afterwards, so
+        no accounts are kept. None where the long way is needed.
+        """
+        if self.count or self.objects is None or len({task[0] for task in tasks}) < len(tasks):
+            return None
+        rows: list[WriteRow] = []
+        for task_id, task_path, writes in tasks:
+            for idx, (channel, value) in enumerate(writes):
+                if channel in WRITES_IDX_MAP:
+                    self.objects.clear()
+                    return None
+                kind, data = serde.dumps_typed(value)
+                number = len(rows)
+                rows.append((number, task_id, task_path, 0, idx, channel, kind, data))
+                self.objects.setdefault(channel, []).append(Written(number, value, kind, data, fresh=True))
+        return rows, ranges(range(len(rows)))
+
     def settle(self) -> None:
         """From here on the stored writes are from an earlier call: their objects may have been changed since."""
         if self.objects:

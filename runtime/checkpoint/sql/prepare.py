@@ -83,17 +83,10 @@ def prepare(head: Head, step: Step, serde: SerializerProtocol, recall: Recall = 
 
     When this raises, the head is good for nothing any more.
     """
-    log, base = head.log, head.log.count
-    log.settle()
-    writes = [row for task in step.writes for row in log.add(*task, serde)]
+    base = head.log.count
+    writes, folded = _writes(head.log, step, serde)
     builder = _Builder(head, step, serde, recall)
     delta = builder.delta()
-    if step.folded is not None:
-        folded = log.folded(step.folded)
-    elif step.source == "loop":
-        folded = log.folded()
-    else:
-        folded = log.folded([task for task, _, _ in step.writes])
     state, checkpoint = head.state, step.checkpoint
     is_first = state.id is None or builder.shrinks
     advance(state, checkpoint["id"], step.parent, delta)
@@ -106,6 +99,19 @@ def prepare(head: Head, step: Step, serde: SerializerProtocol, recall: Recall = 
         frame = state.keyframe()
     head.log, head.metadata, head.created_at, head.serde = WriteLog(), step.metadata, checkpoint["ts"], serde
     return Rows(base, writes, builder.values, folded, keyframe, frame)
+
+
+def _writes(log: WriteLog, step: Step, serde: SerializerProtocol) -> tuple[list[WriteRow], str]:
+    """The rows of the step's writes, and the numbers of those that the checkpoint folds."""
+    if step.source == "loop" and step.folded is None:
+        short = log.last(step.writes, serde)
+        if short is not None:
+            return short
+    log.settle()
+    writes = [row for task in step.writes for row in log.add(*task, serde)]
+    if step.folded is not None:
+        return writes, log.folded(step.folded)
+    return writes, log.folded(None if step.source == "loop" else [task[0] for task in step.writes])
 
 
 class _Builder:
@@ -158,7 +164,11 @@ class _Builder:
     def _told_versions(self) -> tuple[dict[str, Version], Sequence[str]]:
         """The same, as the caller says. Values of other channels need not be there."""
         now, before, told = self.checkpoint["channel_versions"], self.state.versions, self.step.new_versions
-        if len(before) + sum(channel not in before for channel in told) <= len(now):
+        size = len(before)
+        for channel in told:
+            if channel not in before:
+                size += 1
+        if size <= len(now):
             return dict(told), list(told)
         self.shrinks = True
         return dict(told), [*told, *(channel for channel in self.state.places if channel not in now)]
@@ -175,7 +185,7 @@ class _Builder:
                 added[node] = {channel: version for channel, version in new.items() if old.get(channel) != version}
             elif new != old:
                 replaced[node] = dict(new)
-        if len(before) + sum(node not in before for node in replaced) != len(now):
+        if len(before) + len([node for node in replaced if node not in before]) != len(now):
             if self.step.nodes is None:
                 self.shrinks = True
             else:  # the caller's hint was not the whole truth

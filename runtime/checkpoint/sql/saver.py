@@ -6,7 +6,6 @@ Rule 3: both faces call the same functions of a connection. There is no second c
 """
 
 import copy
-import json
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
@@ -23,12 +22,11 @@ from runtime.checkpoint.base import (
     SerializerProtocol,
     get_checkpoint_metadata,
 )
-from runtime.checkpoint.errors import SerializationError
 from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql import store as storing
-from runtime.checkpoint.sql.configs import config_of, key_of, namespace_of
+from runtime.checkpoint.sql.configs import config_of, key_of, namespace_of, write_json
 from runtime.checkpoint.sql.database import Database
 from runtime.checkpoint.sql.filters import checked
 from runtime.checkpoint.sql.jobs import Job, PutStep, PutWrites
@@ -39,8 +37,6 @@ from runtime.checkpoint.sql.prune import delete_for_runs, prune
 from runtime.checkpoint.sql.reader import get_tuple
 from runtime.checkpoint.sql.store import Store
 from runtime.checkpoint.sql.worker import Worker
-
-_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), ensure_ascii=True)
 
 
 class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
@@ -341,10 +337,7 @@ def _step(
 ) -> Step:
     thread_id, ns = namespace_of(config)
     full: Mapping[str, Any] = get_checkpoint_metadata(config, metadata)
-    try:
-        text = _JSON.encode(full)
-    except (TypeError, ValueError) as error:
-        raise SerializationError(f"metadata is stored as JSON, and this cannot be: {full!r}: {error}") from error
+    text = write_json(full)
     parent = config["configurable"].get("checkpoint_id")
     return Step(thread_id, ns, parent, checkpoint, text, new_versions, step=full.get("step"), source=full.get("source"))
 
