@@ -33,7 +33,7 @@ class GraphEditor:
     def save(self, place: Place, changes: Sequence[Change], author: str) -> str:
         """Write the edit as a child of the place; return the new checkpoint's id."""
         made = self.graph.update_state(
-            labelled(config_of(place), self.spec), self._values(changes), as_node=author or None
+            labelled(config_of(place), self.spec, author), self._values(changes), as_node=author or None
         )
         return str(made["configurable"]["checkpoint_id"])
 

@@ -58,6 +58,7 @@ class GraphEngine:
         self.spec = about.spec
         self.shows = about.shows
         self.database = about.database
+        self.owned = False
         self.limits: dict[str, str] = {
             "phases": f"A graph of {type(graph).__module__.partition('.')[0]} runs whole supersteps only."
         }
@@ -134,7 +135,9 @@ class GraphEngine:
         return self.about.example
 
     def close(self) -> None:
-        """Nothing is held that was not given; the saver belongs to the graph."""
+        """Close the saver if it is ours."""
+        if self.owned:
+            self.graph.checkpointer.close()
 
     def _record(self, item: Any, place: Place) -> Record:
         header = header_of(item)

@@ -24,13 +24,18 @@ def runtime_of(graph: Any) -> str | None:
     return None
 
 
-def attach(graph: Any, saver: Any | None, about: About) -> Engine:
-    """Return the engine for a compiled graph, on another saver if one is given."""
+def attach(graph: Any, saver: Any | None, about: About, *, owned: bool = False) -> Engine:
+    """Return the engine for a compiled graph, on another saver if one is given.
+
+    `owned` savers are closed with the engine; others belong to whoever made them.
+    """
     kind = runtime_of(graph)
     if saver is not None:
         graph = graph.copy(update={"checkpointer": saver})
     engine = RuntimeEngine if kind == "runtime" else GraphEngine
-    return engine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer))
+    made = engine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer))
+    made.owned = owned
+    return made
 
 
 def reader_for(saver: Any) -> SaverReader:

@@ -12,6 +12,8 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 
+AUTHOR = "edited_as"
+"""Metadata key with the node that an edit was written as: the checkpoint itself does not always tell."""
 REREAD = 64
 """Newest checkpoints whose writes may still be coming."""
 
@@ -129,9 +131,10 @@ def config_of(place: Place) -> dict[str, Any]:
     return {"configurable": parts}
 
 
-def labelled(config: dict[str, Any], spec: str) -> dict[str, Any]:
-    """Return a config whose checkpoints carry the graph's address, if it has one."""
-    return {**config, "metadata": {"graph": spec}} if spec else config
+def labelled(config: dict[str, Any], spec: str, author: str = "") -> dict[str, Any]:
+    """Return a config whose checkpoints carry the graph's address, and the node that an edit was made as."""
+    labels = {key: value for key, value in (("graph", spec), (AUTHOR, author)) if value}
+    return {**config, "metadata": labels} if labels else config
 
 
 def header_of(item: Any) -> Header:
@@ -191,6 +194,8 @@ def ran_between(parent: _Light | None, row: _Light) -> tuple[str, ...]:
     """Return the nodes whose tasks made a checkpoint out of its parent, each once."""
     if row.header.source not in ("loop", "update") or parent is None:
         return ()
+    if row.header.source == "update" and row.header.metadata.get(AUTHOR):
+        return (str(row.header.metadata[AUTHOR]),)
     ran = list(parent.sends) if row.header.source == "loop" else []
     for node, known in row.seen.items():
         if node.startswith("__") and node != naming.START:

@@ -13,7 +13,7 @@ from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
-from debugger_ui.engines.reader import SaverReader, config_of
+from debugger_ui.engines.reader import AUTHOR, SaverReader, config_of
 
 PAGE = 1_000
 REREAD = 64
@@ -198,7 +198,7 @@ class StoredReader(SaverReader):
         head = self._heads.get((thread, namespace, id_))
         due = head[3] if head is not None and (thread, namespace, id_) not in self._settled else tuple(ran_here)
         return Outline(
-            ran=_ran(record, before, headers[id_].source),
+            ran=_ran(record, before, headers[id_]),
             changed=_changed(record, before),
             due=due,
             failed=_open(counted, naming.ERROR, settled),
@@ -238,10 +238,12 @@ def _path(text: str) -> tuple[str, str]:
     return kind, str(int(first)) if first.isdigit() else first
 
 
-def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, source: str) -> tuple[str, ...]:
+def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, header: Header) -> tuple[str, ...]:
     """Return the nodes whose writes a checkpoint folded."""
-    if before is None or source not in ("loop", "update"):
+    if before is None or header.source not in ("loop", "update"):
         return ()
+    if header.source == "update" and header.metadata.get(AUTHOR):
+        return (str(header.metadata[AUTHOR]),)
     folded = set(record.checkpoint.folded)
     parent, names = before
     ran = dict.fromkeys(

@@ -68,7 +68,7 @@ def _marks(
 
 
 def _assemble(topology: Topology, shown: _Shown, text: str) -> GraphView:
-    visits, edges, last, marks = shown.visits, shown.edges, shown.last, shown.marks
+    visits, edges, marks = shown.visits, shown.edges, shown.marks
     known = {node.id for node in topology.nodes}
     met = [node for node in dict.fromkeys([*visits, *marks]) if node not in known and not node.startswith("__")]
     nodes = [*topology.nodes, *(NodeSpec(node, node) for node in met)]
@@ -81,35 +81,37 @@ def _assemble(topology: Topology, shown: _Shown, text: str) -> GraphView:
         if (source, target) not in named and source in drawn and target in drawn
     ]
     return GraphView(
-        nodes=tuple(
-            NodeView(
-                id=node.id,
-                label=node.label,
-                kind=node.kind,
-                mark=_edge_mark(node, visits, marks, edges),
-                visits=visits.get(node.id, 0),
-                tasks=shown.tasks.get(node.id, 0),
-                cluster=node.cluster,
-                known=node.id in known,
-            )
-            for node in nodes
-        ),
-        edges=tuple(
-            EdgeView(
-                source=edge.source,
-                target=edge.target,
-                conditional=edge.conditional,
-                label=edge.label,
-                taken=edges.get((edge.source, edge.target), 0),
-                last=(edge.source, edge.target) in last,
-                declared=edge.declared,
-            )
-            for edge in specs
-        ),
+        nodes=tuple(_node(node, shown, known=node.id in known) for node in nodes),
+        edges=tuple(_edge(edge, shown) for edge in specs),
         clusters=tuple(ClusterView(*cluster) for cluster in topology.clusters),
         topology=_fingerprint(nodes, specs, topology),
         text=text,
         inferred=topology.inferred,
+    )
+
+
+def _node(node: NodeSpec, shown: _Shown, *, known: bool) -> NodeView:
+    return NodeView(
+        id=node.id,
+        label=node.label,
+        kind=node.kind,
+        mark=_edge_mark(node, shown.visits, shown.marks, shown.edges),
+        visits=shown.visits.get(node.id, 0),
+        tasks=shown.tasks.get(node.id, 0),
+        cluster=node.cluster,
+        known=known,
+    )
+
+
+def _edge(edge: EdgeSpec, shown: _Shown) -> EdgeView:
+    return EdgeView(
+        source=edge.source,
+        target=edge.target,
+        conditional=edge.conditional,
+        label=edge.label,
+        taken=shown.edges.get((edge.source, edge.target), 0),
+        last=(edge.source, edge.target) in shown.last,
+        declared=edge.declared,
     )
 
 

@@ -65,7 +65,7 @@ def _graphs(found: Sequence[Found], database: str | None, read_only: bool) -> Lo
         return Loaded(engines, read_only)
     path = None if is_url(database) else check_database(database, may_be_new=not read_only)
     saver, why = _storage(database, path, read_only)
-    engines = [attach(one.value, saver, _about(one, database)) for one in found]
+    engines = [attach(one.value, saver, _about(one, database), owned=True) for one in found]
     return Loaded(engines, read_only or bool(why), why, path)
 
 
@@ -98,7 +98,7 @@ def _demo(database: str | None, read_only: bool) -> Loaded:
     engines = []
     for name, sample in SAMPLES.items():
         about = About(name=name, spec=sample.spec, database=str(path), shows=sample.shows, example=sample.example_input)
-        engines.append(attach(sample.graph, saver, about))
+        engines.append(attach(sample.graph, saver, about, owned=True))
     return Loaded(engines, read_only or bool(why), why, path)
 
 

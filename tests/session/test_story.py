@@ -1,11 +1,21 @@
 """The main job through the session alone: run, step, answer, go back, edit, go on, compare."""
 
+import sqlite3
+from contextlib import closing
+from types import SimpleNamespace
+
 import pytest
 
+from debugger_ui.engines.graph import About
+from debugger_ui.engines.opening import attach
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.views import Edit
-from tests.session.conftest import answer, begin, done, marks, proceed, step
+from debugger_ui.session.workspace import Workspace
+from runtime.checkpoint.sqlite import SqliteSaver
+from runtime.graph import END, START, StateGraph
+from runtime.types import Command, Send, interrupt
+from tests.session.conftest import answer, begin, done, marks, proceed, research, step
 
 
 def entry(session, key):
@@ -84,6 +94,8 @@ def test_an_edit_as_the_worker_forks_and_the_workers_do_not_run_again(session, c
     saved = session.save_edit([Edit("found", '["mine"]')], "work")
     assert saved.next == ("check",)
     assert dict(calls) == runs
+    assert session.checkpoint().nodes == ("work",)
+    assert {(e.source, e.target) for e in session.graph().edges if e.last} == {("work", "check")}
     progress = proceed(session)
     assert (progress.state, calls["work"], calls["check"]) == ("interrupted", runs["work"], runs["check"] + 1)
     answer(session, '"approve"')
@@ -94,6 +106,33 @@ def test_an_edit_as_the_worker_forks_and_the_workers_do_not_run_again(session, c
     for checkpoint, view in before.items():
         now = session.checkpoint(checkpoint)
         assert (now.entries, now.step, now.created) == (view.entries, view.step, view.created)
+
+
+def test_every_row_of_the_first_branch_stays_as_it_was(tmp_path, calls):
+    """Through a database file: an edit and its run only add rows."""
+    kit = SimpleNamespace(root="runtime", StateGraph=StateGraph, START=START, END=END)
+    kit.Send, kit.Command, kit.interrupt = Send, Command, interrupt
+    file = tmp_path / "story.sqlite"
+
+    def rows():
+        with closing(sqlite3.connect(file)) as connection:
+            tables = ("checkpoints", "checkpoint_writes", "checkpoint_values")
+            return {(table, row) for table in tables for row in connection.execute(f"select * from {table}")}
+
+    with SqliteSaver.from_conn_string(file) as saver:
+        graph = research(kit, calls).compile()
+        session = DebugSession(Workspace([attach(graph, saver, About(name="research"))]))
+        begin(session)
+        proceed(session)
+        answer(session, '"approve"')
+        before = rows()
+        session.move(checkpoint=fan_out_of(session))
+        session.save_edit([Edit("found", '["mine"]')], "work")
+        proceed(session)
+        answer(session, '"approve"')
+        session.move(checkpoint=fan_out_of(session))
+        step(session)
+        assert before < rows()
 
 
 def test_an_edit_as_the_planner_runs_the_workers_again(session, calls):
