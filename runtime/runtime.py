@@ -1,6 +1,6 @@
 """Runtime: what a run hands to its nodes, beside the state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, Protocol, cast, runtime_checkable
 
@@ -75,6 +75,16 @@ class ServerInfo:
     assistant_id: str
     graph_id: str
     user: BaseUser | None = None
+
+    @classmethod
+    def found_in(cls, configurable: Mapping[str, Any]) -> "ServerInfo | None":
+        """Return what a server put into a config's `configurable`; None if that is nothing."""
+        user = configurable.get("langgraph_auth_user")
+        user = user if hasattr(user, "identity") else None
+        assistant_id, graph_id = configurable.get("assistant_id"), configurable.get("graph_id")
+        if assistant_id is None and graph_id is None and user is None:
+            return None
+        return cls(str(assistant_id or ""), str(graph_id or ""), user)
 
 
 class RunControl:

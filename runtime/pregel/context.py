@@ -21,7 +21,7 @@ from runtime.errors import GraphInterrupt
 from runtime.pregel.isolate import isolate
 from runtime.pregel.questions import Question, questions_id
 from runtime.pregel.trace import Progress
-from runtime.runtime import ExecutionInfo, Runtime
+from runtime.runtime import ExecutionInfo, Runtime, ServerInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -222,7 +222,7 @@ class TaskContext:
             previous=run.previous(self.frame),
             heartbeat=self.heartbeat,
             control=run.control,
-            server_info=run.server_info,
+            server_info=run.server_info or ServerInfo.found_in(run.configurable),
             execution_info=ExecutionInfo(
                 checkpoint_id=self.frame.checkpoint_id,
                 checkpoint_ns=task.checkpoint_ns,

@@ -7,6 +7,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from runtime.config import get_config, get_store, get_stream_writer
+from runtime.graph import START, StateGraph
 from runtime.managed import IsLastStep, RemainingSteps
 from runtime.managed.base import is_managed_value
 from runtime.runtime import DEFAULT_RUNTIME, ExecutionInfo, RunControl, Runtime, ServerInfo, get_runtime
@@ -71,3 +72,32 @@ def test_managed_values_count_down_to_the_limit(step, last, remaining):
     assert is_managed_value(is_last)
     assert not is_managed_value(int)
     assert not is_managed_value(3)
+
+
+class Proxy:
+    """A user whose fields are found by name, as servers wrap them."""
+
+    def __getattr__(self, name):
+        return {"identity": "eve"}[name]
+
+
+@pytest.mark.parametrize(
+    ("configurable", "found"),
+    [
+        ({}, None),
+        ({"thread_id": "t", "langgraph_auth_user": {"no": "user"}}, None),
+        ({"assistant_id": 7, "graph_id": "g"}, ("7", "g", None)),
+        ({"graph_id": "g"}, ("", "g", None)),
+        ({"langgraph_auth_user": Proxy()}, ("", "", "eve")),
+    ],
+)
+def test_what_a_server_says_in_the_config_reaches_the_nodes(configurable, found):
+    seen = []
+
+    def node(state, runtime: Runtime):
+        info = runtime.server_info
+        seen.append(info and (info.assistant_id, info.graph_id, info.user and info.user.identity))
+
+    graph = StateGraph(dict).add_node("node", node).add_edge(START, "node").compile()
+    graph.invoke({"x": 1}, {"configurable": configurable})
+    assert seen == [found]
