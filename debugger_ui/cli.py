@@ -6,11 +6,13 @@ Rules:
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import FrameType
 
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.workspace import Workspace
@@ -93,6 +95,7 @@ def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
     # Streamlit takes most of a second to import: not before everything else has been found right.
     from debugger_ui.server import launch, shared
 
+    signal.signal(signal.SIGTERM, _leave)
     shared.use(workspace, thread=DEMO_THREAD if arguments.target == DEMO else "")
     try:
         launch.serve(host=arguments.host, port=arguments.port, browser=not arguments.no_browser)
@@ -100,7 +103,14 @@ def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
         return complain(str(error))
     except KeyboardInterrupt:
         return 0
+    finally:
+        workspace.close()
     return 0
+
+
+def _leave(signum: int, frame: FrameType | None) -> None:
+    """End as Ctrl-C does, so that databases are closed and the demo's folder goes."""
+    raise KeyboardInterrupt
 
 
 def complain(message: str, details: str = "") -> int:

@@ -12,6 +12,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _AUTOLINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=\.)(?=\.)", re.IGNORECASE)
 """Places where links and typographic replacements begin whatever is escaped around them."""
 
+MAX_PLAIN = 60
 WORD_JOINER = "\N{WORD JOINER}"
 
 _DECEPTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -36,7 +37,10 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 def slug(text: str) -> str:
-    """Return the text as part of a widget's key: itself when it is a plain name, else a digest of it."""
-    if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", text):
+    """Return the text as part of a widget's key: itself when it is a plain name, else a digest of it.
+
+    Streamlit refuses two underscores in a row in a component's key, so such names are not plain.
+    """
+    if len(text) <= MAX_PLAIN and re.fullmatch(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*", text):
         return text
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -8,7 +8,7 @@ from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
 from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import count, markdown, slug, visible
-from debugger_ui.panels.tab import Tab
+from debugger_ui.panels.tab import Tab, unexpected
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.session import DebugSession
@@ -29,7 +29,17 @@ def ask() -> None:
 def dialog_if_asked(here: Tab) -> None:
     """Draw the dialog when it was asked for."""
     if st.session_state.pop(ASKED, False):
-        st.dialog("New run", width="medium", position="right")(content)(here)
+        st.dialog("New run", width="medium", position="right")(guarded)(here)
+
+
+def guarded(here: Tab) -> None:
+    """Draw the dialog; what goes wrong in it is said in it, since it is redrawn without the page."""
+    try:
+        content(here)
+    except SessionError as error:
+        sheet.sheet([sheet.problem_note(error.problem)], key="new_run_problem")
+    except Exception as error:
+        sheet.sheet([sheet.problem_note(unexpected(error))], key="new_run_fault")
 
 
 def content(here: Tab) -> None:
@@ -39,11 +49,7 @@ def content(here: Tab) -> None:
     about = draft.overview()
     if about.shows:
         sheet.sheet([sheet.text(about.shows, "small")], key="new_run_shows")
-    try:
-        form = draft.run_form()
-    except SessionError as error:
-        sheet.sheet([sheet.problem_note(error.problem)], key="new_run_problem")
-        return
+    form = draft.run_form()
     suggested = st.session_state.setdefault(f"_suggested_{graph}", form.thread)
     thread = st.text_input("Thread", value=suggested, key=THREAD, help="A new id starts a new thread.")
     how = st.segmented_control("Input as", [FORM, WHOLE], default=FORM, key="new_run_how", required=True)

@@ -1,8 +1,10 @@
 """Text from data in Markdown places, and the times that the timeline shows."""
 
+import re
+
 import pytest
 
-from debugger_ui.components.text import count, markdown, visible
+from debugger_ui.components.text import count, markdown, slug, visible
 from debugger_ui.components.timeline import clock, duration, grouped
 
 
@@ -70,3 +72,14 @@ def test_a_time_that_is_none_is_shown_as_recorded():
 
 def test_names_are_grouped_in_order():
     assert grouped(["research", "check", "research"]) == "research \N{MULTIPLICATION SIGN}2, check"
+
+
+@pytest.mark.parametrize("name", ["__proto__", "_a", "a__b", "a_", "a b", "", "\ud800", "<b>", "x" * 100])
+def test_odd_names_become_plain_parts_of_keys(name):
+    assert re.fullmatch(r"[0-9a-f]{16}", slug(name))
+    assert slug(name) == slug(name) != slug(name + "x")
+
+
+def test_plain_names_stay_readable_in_keys():
+    assert slug("findings") == "findings"
+    assert slug("sub_query-2") == "sub_query-2"
