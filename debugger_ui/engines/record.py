@@ -151,11 +151,14 @@ def _tasks(writes: Sequence[tuple[str, str, Any]], names: Mapping[str, str], val
     found: dict[str, list[tuple[str, Any]]] = {}
     for task, channel, value in writes:
         found.setdefault(task, []).append((channel, value))
-    return [
-        _task(id_, names.get(id_, id_[:8]), mine)
-        for id_, mine in found.items()
-        if any(naming.settles(c) or c in (naming.INTERRUPT, naming.ERROR) for c, _ in mine)
-    ]
+    return [_task(id_, names.get(id_, id_[:8]), mine) for id_, mine in found.items() if _is_task(id_, mine, names)]
+
+
+def _is_task(id_: str, mine: Sequence[tuple[str, Any]], names: Mapping[str, str]) -> bool:
+    """Whether writes are a task's, and not a note about the superstep as a whole."""
+    if names and id_ not in names:
+        return False
+    return any(naming.settles(channel) or channel in (naming.INTERRUPT, naming.ERROR) for channel, _ in mine)
 
 
 def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:

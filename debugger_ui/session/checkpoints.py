@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, ChannelSpec, Outline, Record, Task
+from debugger_ui.engines.base import MISSING, ChannelSpec, Failure, Outline, Record, Task
 from debugger_ui.session.labels import Labels
 from debugger_ui.session.questions import question_view
 from debugger_ui.session.reading import Reading, Spot
@@ -61,7 +61,7 @@ def checkpoint_view(
         questions=tuple(question for task in tasks for question in task.questions),
         metadata=view(dict(header.metadata), USUAL),
         children=tuple(children),
-        problems=tuple(Problem(message, kind="graph") for message in record.problems),
+        problems=tuple(Problem(literal(message, lines=True), kind="graph") for message in record.problems),
     )
 
 
@@ -116,11 +116,17 @@ def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskVie
             for channel, value in task.writes
             if channel != naming.NO_WRITES
         ),
-        error=ErrorView(task.failure.type, task.failure.message, task.failure.traceback) if task.failure else None,
+        error=_error_view(task.failure) if task.failure else None,
         questions=tuple(question_view(question, task, record, spot) for question in task.questions),
         attempts=task.attempts,
         milliseconds=task.milliseconds,
         namespace=task.namespace,
+    )
+
+
+def _error_view(failure: Failure) -> ErrorView:
+    return ErrorView(
+        literal(failure.type), literal(failure.message, lines=True), literal(failure.traceback, lines=True)
     )
 
 

@@ -7,7 +7,7 @@ from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Engin
 from debugger_ui.session.codec import restore, to_text
 from debugger_ui.session.messages import holds_messages, new_messages
 from debugger_ui.session.parse import MAX_CHARS, parse_json
-from debugger_ui.session.problems import SessionError, describe, refuse
+from debugger_ui.session.problems import SessionError, describe, refuse, said
 from debugger_ui.session.reading import Spot
 from debugger_ui.session.render import USUAL, view
 from debugger_ui.session.shape import kind_of, type_name
@@ -44,10 +44,10 @@ class Edits:
         spec = self.specs.get(key)
         value = self.record.state.get(key, MISSING)
         reducer = spec.reducer if spec else ""
-        said = _annotated(spec)
+        declared = _annotated(spec)
         if value is MISSING:
-            return EditField(key, "", said, reducer, editable=True, empty=True)
-        kind = said or literal(type_name(value))
+            return EditField(key, "", declared, reducer, editable=True, empty=True)
+        kind = declared or literal(type_name(value))
         if kind_of(value) in ("object", "table", "opaque"):
             why = f"A {literal(type_name(value))} cannot be written as JSON; it stays as it is."
             return EditField(key, "", kind, reducer, editable=False, reason=why)
@@ -162,13 +162,11 @@ class Edits:
 
 def refused(error: Exception, author: str) -> Problem:
     """Return why an edit was refused as a sentence."""
-    text = str(error).strip().splitlines()
-    said = text[0] if text else type(error).__name__
-    if not author and "ambiguous" in said.lower():
+    if not author and "ambiguous" in str(error).lower():
         return Problem(
             "Choose the node to write this edit as: several could be.", field="author", details=describe(error)
         )
-    return Problem(f"The edit does not go in: {type(error).__name__}: {said}", details=describe(error))
+    return Problem(f"The edit does not go in: {said(error)}", details=describe(error))
 
 
 def _shown(state: Mapping[str, Any], key: str) -> ValueView | None:

@@ -5,6 +5,7 @@ It carries a `Problem`: sentences to show as they are, with the technical part k
 
 import traceback
 
+from debugger_ui.session.text import literal
 from debugger_ui.session.view_values import Problem
 
 MAX_DETAILS = 8_000
@@ -20,18 +21,24 @@ class SessionError(Exception):
 
 def refuse(message: str, kind: str = "input", **parts: object) -> SessionError:
     """Return the exception for a refusal; `parts` are further fields of `Problem`."""
-    return SessionError(Problem(message=message, kind=kind, **parts))  # type: ignore[arg-type]
+    return SessionError(Problem(message=literal(message, lines=True), kind=kind, **parts))  # type: ignore[arg-type]
+
+
+def said(error: BaseException) -> str:
+    """Return an exception as one line: its type and the first line of its own words, literally."""
+    text = str(error).strip().splitlines()
+    return literal(f"{type(error).__name__}: {cut(text[0], 600)}" if text else type(error).__name__)
 
 
 def describe(error: BaseException) -> str:
     """Return type and message of an exception, and its notes, as one text."""
     lines = ["".join(traceback.format_exception_only(error)).strip()]
-    return cut("\n".join(lines))
+    return literal(cut("\n".join(lines)), lines=True)
 
 
 def trace(error: BaseException) -> str:
     """Return the traceback of an exception as one text, its middle left out when it is long."""
-    return cut("".join(traceback.format_exception(error)).strip())
+    return literal(cut("".join(traceback.format_exception(error)).strip()), lines=True)
 
 
 def cut(text: str, limit: int = MAX_DETAILS) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from debugger_ui.engines.base import Advance, Engine, Event, Outline, Record, Runner, Stopped
 from debugger_ui.session.jobs import Job
-from debugger_ui.session.problems import describe, trace
+from debugger_ui.session.problems import describe, said, trace
 from debugger_ui.session.view_values import Problem
 
 MAX_STEPS = 10_000
@@ -119,8 +119,6 @@ def _stopped(job: Job) -> str:
 
 def node_problem(error: Exception, failing: list[str]) -> Problem:
     """Return what a run raised as a sentence: which node, which exception, its own words."""
-    text = str(error).strip().splitlines()
-    said = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
     names = ", ".join(dict.fromkeys(failing))
-    message = f"{names} raised {said}" if names else f"The run failed with {said}"
+    message = f"{names} raised {said(error)}" if names else f"The run failed with {said(error)}"
     return Problem(message=message, kind="node", details=f"{describe(error)}\n\n{trace(error)}")

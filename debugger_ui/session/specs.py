@@ -19,7 +19,7 @@ from typing import Any
 
 import debugger_ui
 import runtime
-from debugger_ui.session.problems import describe, refuse, trace
+from debugger_ui.session.problems import describe, refuse, said, trace
 
 OURS = {"runtime": runtime, "debugger_ui": debugger_ui}
 CONFIG = "langgraph.json"
@@ -113,25 +113,23 @@ def _reach(folder: Path) -> None:
 
 
 def _failing(name: str, error: BaseException, folder: Path) -> Exception:
-    text = str(error).strip().splitlines()
-    said = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-    message = f"Importing {name} raised {said}.{_clash(folder)}"
+    message = f"Importing {name} raised {said(error)}.{_clash(folder)}"
     return refuse(message, details=f"{describe(error)}\n\n{trace(error)}")
 
 
 def _clash(folder: Path) -> str:
     """Return a sentence about packages of the user's that have our names; "" when there are none."""
-    said = []
+    found = []
     for name, ours in OURS.items():
         own = Path(os.path.realpath(ours.__file__ or ""))
         for place in (folder / f"{name}.py", folder / name / "__init__.py"):
             if place.exists() and Path(os.path.realpath(place)) not in (own, own.parent):
-                said.append(
+                found.append(
                     f" Your folder has its own {name!r} at top level, but the"
                     f" debugger's package {name!r} takes its place here; rename yours, or put it inside a package."
                 )
                 break
-    return "".join(said)
+    return "".join(found)
 
 
 def project(folder: Path) -> Mapping[str, str]:

@@ -1,10 +1,12 @@
 """Jobs: one per thread, pausable, stoppable, never the same step twice."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.session import DebugSession
-from tests.session.conftest import WAIT, answer, begin, chain, done, proceed, step
+from tests.session.conftest import WAIT, Total, answer, begin, chain, done, proceed, step
 
 
 def slow(gate, calls):
@@ -297,3 +299,64 @@ def test_a_question_says_what_it_offers_and_what_answering_runs_again(session):
     assert question.options == ("approve", "revise")
     assert question.option_values == ('"approve"', '"revise"')
     assert question.reruns == ("review",)
+
+
+def test_a_question_on_an_older_branch_is_answered_there(session, calls):
+    begin(session)
+    proceed(session)
+    (asked,) = session.questions()
+    first = session.branches()[0].id
+    fan_out = next(row.checkpoint for row in session.timeline().rows if row.next == ("work",))
+    session.move(checkpoint=fan_out)
+    proceed(session)
+    second = session.branches()[1].id
+    assert session.inbox().total == 2
+    session.move(branch=first)
+    assert session.questions() == (asked,)
+    assert answer(session, '"approve"').state == "done"
+    assert session.cursor.branch == first
+    assert (calls["report"], calls["work"]) == (1, 4)
+    session.move(branch=second)
+    assert session.checkpoint().status == "waiting"
+    assert session.inbox().total == 1
+    assert len(session.branches()) == 2
+
+
+def test_pages_can_be_drawn_from_many_tabs_while_a_thread_runs(kit, open_graph):
+    def loop(state):
+        return {"total": 1}
+
+    builder = kit.StateGraph(Total)
+    builder.add_node("loop", loop)
+    builder.add_edge(kit.START, "loop")
+    builder.add_conditional_edges("loop", lambda state: "loop" if state["total"] < 25 else kit.END, ["loop", kit.END])
+    workspace = open_graph(builder, example={"note": "go"})
+    session = DebugSession(workspace)
+    session.new_run({"note": "go"}, thread="t", run=True)
+
+    def draw(tab):
+        mine = DebugSession(workspace)
+        seen = 0
+        while session.workspace.board.get("t").busy or not seen:
+            if mine.threads().rows:
+                mine.move(thread="t")
+                looks = (mine.checkpoint, mine.graph, mine.timeline, mine.diff, mine.channels, mine.plan, mine.progress)
+                seen += sum(look() is not None for look in looks)
+        return seen
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(draw, range(4)))
+    assert done(session).state == "done"
+    assert next(node.visits for node in session.graph().nodes if node.id == "loop") == 25
+
+
+def test_a_hostile_error_is_shown_literally(kit, open_graph):
+    def bad(state):
+        raise ValueError("\x1b[31m<script>alert(1)</script>\u202e\nsecond line")
+
+    session = DebugSession(open_graph(chain(kit, bad), example={"note": "go"}))
+    session.new_run({"note": "go"}, thread="t", run=True)
+    assert done(session).message == "bad raised ValueError: \\u001b[31m<script>alert(1)</script>\\u202e"
+    (task,) = session.tasks()
+    assert "<script>alert(1)</script>" in task.error.message
+    assert "\x1b" not in task.error.message
