@@ -7,8 +7,9 @@ Rule 3: only the nodes that listen to a channel changed by the last superstep ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from runtime._constants import PULL, PUSH, TASKS
 from runtime.errors import InvalidUpdateError
@@ -18,6 +19,9 @@ from runtime.pregel.task import Place, Task
 from runtime.types import Send
 
 PUSHED = (PUSH,)
+
+WAKES = "branch:to:"
+"""How the channel begins that wakes one node."""
 
 
 def plan(frame: Frame, ns: str) -> list[Task]:
@@ -51,6 +55,29 @@ def node_of(frame: Frame, send: Send) -> PregelNode:
             f"its nodes are {known}"
         )
     return node
+
+
+def refuse_missing(frame: Frame, stored: Mapping[str, Any]) -> None:
+    """Refuse to go on from a checkpoint whose woken nodes the graph no longer has.
+
+    Raises:
+        InvalidUpdateError: names the nodes; `stored` are the checkpoint's values, which still tell of them.
+    """
+    missing = []
+    for channel in stored:
+        if channel.startswith(WAKES) and channel not in frame.topology.channels:
+            name = channel.removeprefix(WAKES)
+            seen = frame.seen.get(name, {}).get(channel)
+            if seen is None or frame.versions[channel] > seen:
+                missing.append(name)
+    if missing:
+        names = ", ".join(map(repr, sorted(missing)))
+        known = ", ".join(repr(name) for name in frame.topology.nodes if not name.startswith("__"))
+        raise InvalidUpdateError(
+            f"the thread waits to run {names}, which graph {frame.topology.name!r} does not have; its nodes are "
+            f"{known}. Nothing was run: give the graph the node back, or edit the thread with "
+            "update_state(..., as_node=...)"
+        )
 
 
 def _candidates(frame: Frame) -> list[str]:

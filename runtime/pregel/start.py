@@ -21,7 +21,7 @@ from runtime.pregel import events
 from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
 from runtime.pregel.frame import Frame
 from runtime.pregel.model import PregelNode, Write
-from runtime.pregel.plan import plan
+from runtime.pregel.plan import WAKES, plan, refuse_missing
 from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
 from runtime.pregel.run import Base, Origin, Replay, Run
@@ -151,6 +151,8 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
         run.replaying = True
         run.replay = Replay(_bound(found))
     writes = command_writes(run, command) if command is not None else []
+    if found.saved is not None and not writes:
+        refuse_missing(frame, found.saved.checkpoint["channel_values"])
     asked = read_record(frame.pending)
     former = plan(frame, _origin_ns(run)) if found.forking else []
     null_writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
@@ -374,7 +376,7 @@ def command_writes(run: Run, command: Command[Any]) -> list[Write]:
         if isinstance(target, Send):
             writes.append((TASKS, target))
         elif isinstance(target, str):
-            channel = f"branch:to:{target}"
+            channel = f"{WAKES}{target}"
             if channel not in run.topology.channels:
                 known = ", ".join(repr(n) for n in run.topology.nodes if not n.startswith("__"))
                 raise InvalidUpdateError(f"Command(goto={target!r}) names no node of {run.name!r}; it has {known}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.errors import CheckpointNotFoundError
+from runtime.errors import CheckpointNotFoundError, InvalidUpdateError
 from runtime.graph import START
 from runtime.types import Command, Send, interrupt
 from tests.kit.graphs import builder, chain, checkpoint, ids, questions, thread
@@ -203,3 +203,22 @@ def test_a_fork_of_an_edit_goes_on_where_the_edit_points(run, saver, calls):
     assert run(graph, None, edited)["log"] == ["a", "edit", "c"]
     assert run(graph, None, edited)["log"] == ["a", "edit", "c"]
     assert calls == {"a": 1, "b": 1, "c": 3}
+
+
+def test_a_thread_that_waits_for_a_removed_node_says_so(run, saver):
+
+    run(chain("a", "old").compile(checkpointer=saver, interrupt_before=["old"]), {"log": []}, thread())
+    graph = chain("a", "new").compile(checkpointer=saver)
+    before = run.history(graph, thread())
+    with pytest.raises(InvalidUpdateError, match=r"'old'.*'a', 'new'"):
+        run(graph, None, thread())
+    assert run.history(graph, thread()) == before
+    run.edit(graph, thread(), {"log": ["edit"]}, "a")
+    assert run.state(graph, thread()).next == ("new",)
+
+
+def test_a_finished_thread_does_not_miss_a_removed_node(run, saver):
+    run(chain("a", "old").compile(checkpointer=saver), {"log": []}, thread())
+    graph = chain("a", "new").compile(checkpointer=saver)
+    assert run(graph, None, thread())["log"] == ["a", "old"]
+    assert run(graph, {"log": []}, thread())["log"] == ["a", "old", "a", "new"]
