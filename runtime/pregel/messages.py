@@ -52,15 +52,18 @@ class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler[Any]):
         """Hand an output on as it is."""
         return output
 
-    def _send(self, ns: tuple[str, ...], message: BaseMessage, metadata: Mapping[str, Any], *, once: bool) -> None:
+    def _send(
+        self, ns: tuple[str, ...], message: BaseMessage, metadata: Mapping[str, Any], *, once: bool, heard: bool = False
+    ) -> None:
         with self._lock:
             if message.id is None:
                 message.id = str(uuid4())
             if once and message.id in self._seen:
                 return
             self._seen.add(message.id)
-        if self._run.emit is not None:
-            self._run.emit((ns, "messages", (message, dict(metadata))))
+        emit = self._run.emit_here if heard else self._run.emit
+        if emit is not None:
+            emit((ns, "messages", (message, dict(metadata))))
 
     def on_chat_model_start(
         self,
@@ -85,7 +88,7 @@ class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler[Any]):
         """Report a token."""
         call = self._calls.get(run_id)
         if call is not None and isinstance(chunk, ChatGenerationChunk):
-            self._send(call[0], chunk.message, call[1], once=False)
+            self._send(call[0], chunk.message, call[1], once=False, heard=True)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Report a message that was not streamed."""
@@ -94,7 +97,7 @@ class MessageStream(BaseCallbackHandler, _StreamingCallbackHandler[Any]):
             return
         generation = response.generations[0][0]
         if isinstance(generation, ChatGeneration):
-            self._send(call[0], generation.message, call[1], once=True)
+            self._send(call[0], generation.message, call[1], once=True, heard=True)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """Forget a model that failed."""

@@ -95,6 +95,7 @@ class Run:
             transaction with it.
         modes: Stream modes that anybody listens to. Empty means that no event needs to be made.
         emit: Takes events; called from any thread.
+        emit_here: Takes events that a run around this one hears of by itself.
         answers: Answers by interrupt id, shared by all runs inside one another.
         replaying: While true, saved results are not reused (changes after the first superstep).
         resuming: For runs inside this one: whether to go on where they stopped (changes likewise).
@@ -140,6 +141,7 @@ class Run:
     # How the caller wants it run, and told of it.
     modes: frozenset[str] = frozenset()
     emit: Emit | None = None
+    emit_here: Emit | None = None
     live: bool = False
     subgraph_events: bool = False
     interrupt_before: Sequence[str] | str = ()

@@ -126,13 +126,18 @@ def _connect(run: Run, own: Any, modes: frozenset[str], *, inner: bool) -> None:
     further = outer.emit if outer is not None and outer.subgraph_events else None
     mine, wanted = run.ns_path, run.modes if inner else modes
 
-    def emit(event: Any) -> None:
+    def here(event: Any) -> None:
         if event[1] in wanted and (inner or event[0] == mine):
             own(event)
+
+    def emit(event: Any) -> None:
+        here(event)
         if further is not None:
             further(event)
 
     run.emit = emit
+    # Models report to every run around them: what they say must not come a second time by way of this one.
+    run.emit_here = here if outer is not None and outer.messages is not None else emit
 
 
 # --- running ------------------------------------------------------------------------------------
