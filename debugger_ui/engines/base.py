@@ -62,6 +62,8 @@ class Outline:
     due: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     asking: tuple[str, ...] = ()
+    damaged: str = ""
+    """Why the record of this checkpoint cannot be read; then nothing else is known."""
 
 
 @dataclass(frozen=True, slots=True)

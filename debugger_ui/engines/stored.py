@@ -14,12 +14,16 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.reader import AUTHOR, SaverReader, config_of
+from runtime.checkpoint.errors import CheckpointStorageError
 
 PAGE = 1_000
 REREAD = 64
 """Checkpoints asked for at a time when most of a thread is known."""
 SEARCHED = 20_000
 """Threads that a text search goes through."""
+FEW = 4
+"""Checkpoints that are read one by one rather than as a page."""
+DAMAGE = ("corrupt", "missing")
 PULL = "__pregel_pull"
 PUSH = "__pregel_push"
 
@@ -27,13 +31,14 @@ PUSH = "__pregel_push"
 class _Thread:
     """The headers of a thread, oldest first, and the checkpoints that a superstep has gone on from."""
 
-    __slots__ = ("followed", "headers", "ordered", "version")
+    __slots__ = ("circular", "followed", "headers", "ordered", "version")
 
     def __init__(self, version: Hashable, headers: dict[str, Header]) -> None:
         self.version = version
         self.headers = headers
         self.ordered = list(headers.values())
         self.followed = {header.parent for header in self.ordered if header.source == "loop"}
+        self.circular = _circular(headers)
 
 
 class StoredReader(SaverReader):
@@ -43,6 +48,7 @@ class StoredReader(SaverReader):
         super().__init__(saver)
         self._headers: dict[tuple[str, str], _Thread] = {}
         self._lock = threading.RLock()
+        self._damaged: dict[tuple[str, str, str], str] = {}
         self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
         self._heads: dict[tuple[str, str, str], tuple[Hashable, Any, Mapping[str, str], tuple[str, ...]]] = {}
 
@@ -71,6 +77,16 @@ class StoredReader(SaverReader):
         with self._lock:
             self._load(thread, namespace, sorted(wanted), whole)
             return {id_: self._outline(thread, namespace, headers, id_) for id_ in known}
+
+    def get(self, place: Place) -> Any:
+        """Return the saver's tuple for a place, or None.
+
+        Raises:
+            CheckpointStorageError: its ancestors form a circle, which reading it would follow for ever.
+        """
+        if place.id in self._thread(place.thread, place.namespace).circular:
+            raise CheckpointStorageError(_circle(place.id), "corrupt")
+        return super().get(place)
 
     def names(self, place: Place) -> Mapping[str, str]:
         """Return the nodes of the tasks that wrote on a checkpoint, by task id."""
@@ -140,16 +156,18 @@ class StoredReader(SaverReader):
             if (thread, namespace, id_) not in self._settled
             and self._heads.get((thread, namespace, id_), (None,))[0] != version
         ]
-        if len(missing) <= 4:
-            for id_ in missing:
-                record = self.saver.outline(config_of(Place(thread, id_, namespace)))
-                if record is not None:
-                    self._keep(record, version, whole.followed)
+        if len(missing) <= FEW or whole.circular:
+            self._load_each(thread, namespace, missing, whole)
             return
         wanted = set(missing)
         before = _after(missing[-1], whole.ordered)
         while wanted:
-            page = self.saver.outlines(thread, namespace, before=before, limit=min(PAGE, len(wanted) + 16))
+            try:
+                page = self.saver.outlines(thread, namespace, before=before, limit=min(PAGE, len(wanted) + 16))
+            except CheckpointStorageError:
+                # One of them is damaged: the others can still be read by themselves.
+                self._load_each(thread, namespace, sorted(wanted), whole)
+                return
             for record in page:
                 if record.checkpoint.id in wanted:
                     wanted.remove(record.checkpoint.id)
@@ -157,6 +175,24 @@ class StoredReader(SaverReader):
             if not page:
                 return
             before = page[-1].checkpoint.id
+
+    def _load_each(self, thread: str, namespace: str, ids: Sequence[str], whole: _Thread) -> None:
+        version = self.version()
+        for id_ in ids:
+            key = (thread, namespace, id_)
+            if key in self._damaged:
+                continue
+            if id_ in whole.circular:
+                self._damaged[key] = _circle(id_)
+                continue
+            try:
+                record = self.saver.outline(config_of(Place(thread, id_, namespace)))
+                if record is not None:
+                    self._keep(record, version, whole.followed)
+            except CheckpointStorageError as error:
+                if error.reason not in DAMAGE:
+                    raise
+                self._damaged[key] = str(error)
 
     def _keep(self, record: Any, version: Hashable, followed: set[str]) -> None:
         header = record.checkpoint
@@ -189,7 +225,7 @@ class StoredReader(SaverReader):
     def _outline(self, thread: str, namespace: str, headers: Mapping[str, Header], id_: str) -> Outline:
         row = self._row((thread, namespace, id_))
         if row is None:
-            return Outline()
+            return Outline(damaged=self._damaged.get((thread, namespace, id_), ""))
         record, names = row
         before = self._row((thread, namespace, headers[id_].parent))
         counted = [write for write in record.writes if write.counts]
@@ -204,6 +240,26 @@ class StoredReader(SaverReader):
             failed=_open(counted, naming.ERROR, settled),
             asking=_open(counted, naming.INTERRUPT, settled),
         )
+
+
+def _circular(headers: Mapping[str, Header]) -> frozenset[str]:
+    """Return the checkpoints whose ancestors form a circle; a child is normally newer than its parent."""
+    if all(header.parent < id_ for id_, header in headers.items()):
+        return frozenset()
+    safe: set[str] = set()
+    bad: set[str] = set()
+    for start in headers:
+        walk: dict[str, None] = {}
+        id_ = start
+        while id_ in headers and id_ not in safe and id_ not in bad and id_ not in walk:
+            walk[id_] = None
+            id_ = headers[id_].parent
+        (bad if id_ in bad or id_ in walk else safe).update(walk)
+    return frozenset(bad)
+
+
+def _circle(id_: str) -> str:
+    return f"checkpoint {id_!r} is damaged in the database: its ancestors form a circle"
 
 
 def _after(id_: str, headers: Sequence[Header]) -> str | None:

@@ -25,6 +25,7 @@ from debugger_ui.session.render import FULL, USUAL, view
 from debugger_ui.session.text import json_safe, path_label
 from debugger_ui.session.threads import thread_page
 from debugger_ui.session.timeline import branch_views, timeline
+from debugger_ui.session.told import told
 from debugger_ui.session.views import (
     Abilities,
     BranchView,
@@ -47,6 +48,7 @@ from debugger_ui.session.views import (
 from debugger_ui.session.workspace import Desk, Workspace
 
 
+@told
 class Looking:
     """The looking half of a session."""
 

@@ -20,6 +20,7 @@ from debugger_ui.session.jobs import Job
 from debugger_ui.session.looking import Looking
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Spot
+from debugger_ui.session.told import told
 from debugger_ui.session.views import (
     Breakpoint,
     Edit,
@@ -34,6 +35,7 @@ from debugger_ui.session.views import (
 )
 
 
+@told
 class DebugSession(Looking):
     """What one browser tab does with a workspace: `DebugSession(workspace)`.
 

@@ -111,7 +111,7 @@ class _Rows:
             current=id_ == self.spot.id,
             on_path=id_ in self.on_path,
             note=self.labels.get("checkpoint", self.spot.thread, id_).note,
-            mark=history.marks.get(id_, ""),
+            mark="damaged" if outline.damaged else history.marks.get(id_, ""),
         )
 
 

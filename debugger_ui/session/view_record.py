@@ -96,7 +96,7 @@ class TimelineRow:
     """Is an ancestor of the cursor, or the cursor."""
     note: str = ""
     mark: str = ""
-    """"cycle" or "orphan" for damaged parent links, else empty."""
+    """"cycle" or "orphan" for damaged parent links, "damaged" for an unreadable record, else empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,152 @@
+"""Databases with bad rows, and databases that somebody else is using."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from debugger_ui.engines.graph import About
+from debugger_ui.engines.opening import attach
+from debugger_ui.session.problems import SessionError
+from debugger_ui.session.session import DebugSession
+from debugger_ui.session.workspace import Workspace
+from runtime.checkpoint.sqlite import SqliteSaver
+from runtime.graph import END, START, StateGraph
+from tests.session.conftest import Total, done
+
+
+def counter():
+    builder = StateGraph(Total)
+    builder.add_node("loop", lambda state: {"total": 1})
+    builder.add_edge(START, "loop")
+    builder.add_conditional_edges("loop", lambda state: "loop" if state["total"] < 8 else END, ["loop", END])
+    return builder
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A database with one finished thread."""
+    path = tmp_path / "runs.sqlite"
+    with SqliteSaver.from_conn_string(path) as saver:
+        counter().compile(checkpointer=saver).invoke({"note": "go"}, {"configurable": {"thread_id": "t"}})
+    return path
+
+
+@pytest.fixture
+def opened():
+    """Open a database with the graph that made it."""
+    savers = []
+
+    def open_it(path, **options):
+        saver = SqliteSaver.from_conn_string(path, **options)
+        savers.append(saver)
+        session = DebugSession(Workspace([attach(counter().compile(), saver, About(example={"note": "go"}))]))
+        session.move(thread="t")
+        return session
+
+    yield open_it
+    for saver in savers:
+        saver.close()
+
+
+def change(path, statement, *values):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def ids(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return [row[0] for row in connection.execute("select checkpoint_id from checkpoints order by 1")]
+
+
+def test_a_damaged_row_is_marked_and_the_others_are_shown(file, opened):
+    bad = ids(file)[4]
+    change(file, "update checkpoints set frame = x'00' where checkpoint_id = ?", bad)
+    session = opened(file)
+    rows = {row.checkpoint: row for row in session.timeline().rows}
+    assert len(rows) == len(ids(file))
+    assert rows[bad].mark == "damaged"
+    first = ids(file)[1]
+    session.move(checkpoint=first)
+    assert session.checkpoint().nodes == ()
+    session.move(checkpoint=bad)
+    with pytest.raises(SessionError) as refusal:
+        session.checkpoint()
+    assert refusal.value.problem.kind == "database"
+    assert "Copy the file" in refusal.value.problem.message
+
+
+@pytest.mark.parametrize("parent", ["gone", "itself"])
+def test_parents_that_lead_nowhere_or_in_a_circle_are_marked(file, opened, parent):
+    bad = ids(file)[4]
+    change(
+        file,
+        "update checkpoints set parent_checkpoint_id = ? where checkpoint_id = ?",
+        bad if parent == "itself" else "gone",
+        bad,
+    )
+    session = opened(file)
+    marks = {row.checkpoint: row.mark for row in session.timeline().rows}
+    assert marks[bad] in ("orphan", "cycle", "damaged")
+    assert marks[ids(file)[2]] == ""
+    session.move(checkpoint=ids(file)[1])
+    assert session.checkpoint() is not None
+    assert session.graph().nodes
+
+
+def test_writes_without_a_checkpoint_and_odd_ids_do_no_harm(file, opened):
+    change(
+        file,
+        "insert into checkpoint_writes select thread_id, checkpoint_ns, 'nowhere', number, task_id, task_path, attempt,"
+        " idx, channel, type, value from checkpoint_writes limit 1",
+    )
+    change(file, "update checkpoints set step = null, source = null, created_at = 'yesterday' where step = 3")
+    session = opened(file)
+    rows = session.timeline().rows
+    assert len(rows) == len(ids(file))
+    assert any(row.created == "yesterday" and row.milliseconds is None for row in rows)
+
+
+def test_a_clock_that_went_back_gives_no_negative_durations(file, opened):
+    change(file, "update checkpoints set created_at = '1999-01-01T00:00:00+00:00' where step = 4")
+    session = opened(file)
+    rows = [row for row in session.timeline().rows if row.step == 4]
+    assert [row.milliseconds for row in rows] == [None]
+    steps = [row.step for row in session.timeline().rows]
+    assert steps == sorted(steps, reverse=True)
+
+
+def test_a_locked_database_is_a_sentence_and_stays_readable(file, opened):
+    session = opened(file, busy_timeout=0.05)
+    session.checkpoint()
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("begin immediate")
+        session.new_run({"note": "again"}, thread="second")
+        progress = done(session)
+        assert progress.state == "failed"
+        assert "locked" in progress.message
+        session.move(thread="t")
+        assert session.checkpoint().status == "done"
+        other.rollback()
+    session.new_run({"note": "again"}, thread="second")
+    assert done(session).state == "paused"
+
+
+def test_what_another_process_adds_appears(file, opened):
+    session = opened(file)
+    before = session.timeline().total
+    with SqliteSaver.from_conn_string(file) as saver:
+        counter().compile(checkpointer=saver).invoke({"note": "more"}, {"configurable": {"thread_id": "t"}})
+    assert session.timeline().total > before
+    assert session.checkpoint().head
+
+
+def test_a_link_to_a_deleted_thread_says_that_it_is_gone(file, opened):
+    session = opened(file)
+    params = session.cursor.to_params()
+    with SqliteSaver.from_conn_string(file) as saver:
+        saver.delete_thread("t")
+    assert session.checkpoint() is None
+    assert DebugSession(session.workspace).load_params(params) == [
+        f"There is no thread 't' in {session.workspace.database}."
+    ]
