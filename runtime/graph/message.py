@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast, overload
+from warnings import warn
 
 from langchain_core.messages import (
     AnyMessage,
@@ -22,9 +23,12 @@ from langchain_core.messages import (
 from typing_extensions import TypedDict
 
 from runtime._context import current
+from runtime.graph.state import StateGraph
+from runtime.warnings import DeprecatedSince10
 
 __all__ = (
     "REMOVE_ALL_MESSAGES",
+    "MessageGraph",
     "Messages",
     "MessagesState",
     "add_messages",
@@ -177,6 +181,18 @@ class MessagesState(TypedDict):
     """A state with one key, `messages`, whose writes are merged by `add_messages`."""
 
     messages: Annotated[list[AnyMessage], add_messages]
+
+
+class MessageGraph(StateGraph[Any, None, Any, Any]):
+    """A graph whose whole state is one list of messages. Deprecated: use `StateGraph(MessagesState)`."""
+
+    def __init__(self) -> None:
+        warn(
+            "MessageGraph is deprecated, use StateGraph(MessagesState), whose nodes return {'messages': [...]}",
+            DeprecatedSince10,
+            stacklevel=2,
+        )
+        super().__init__(cast(Any, Annotated[list[AnyMessage], add_messages]))
 
 
 def push_message(

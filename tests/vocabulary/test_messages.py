@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage, ToolMessage
 
-from runtime.graph.message import REMOVE_ALL_MESSAGES, _messages_delta_reducer, add_messages
+from runtime.graph import START
+from runtime.graph.message import REMOVE_ALL_MESSAGES, MessageGraph, _messages_delta_reducer, add_messages
+from runtime.warnings import DeprecatedSince10
 
 
 def shape(messages):
@@ -110,3 +112,12 @@ def test_the_batch_reducer_does_not_care_how_writes_are_batched(start, batches):
 @given(st.lists(st.builds(lambda i, n: HumanMessage(str(n), id=i), ids, st.integers(0, 9)), max_size=8))
 def test_both_reducers_agree_where_nothing_is_removed(messages):
     assert shape(add_messages([], messages)) == shape(_messages_delta_reducer([], messages))
+
+
+def test_a_graph_of_messages_alone_still_works_with_a_warning():
+    with pytest.warns(DeprecatedSince10, match="MessagesState"):
+        builder = MessageGraph()
+    builder.add_node("bot", lambda messages: [AIMessage(f"you said {messages[-1].content}", id="2")])
+    builder.add_edge(START, "bot")
+    result = builder.compile().invoke(HumanMessage("hi", id="1"))
+    assert shape(result) == [("1", "hi"), ("2", "you said hi")]
