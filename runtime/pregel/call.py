@@ -26,6 +26,7 @@ from runtime.pregel.effects import ESCAPED, FAILED, FINISHED, PAUSED, Result
 from runtime.pregel.model import Write
 from runtime.pregel.retry import next_delay
 from runtime.pregel.task import Task
+from runtime.pregel.trace import parted, recorded
 from runtime.types import Command
 
 
@@ -132,14 +133,7 @@ def _attempt(context: TaskContext) -> Operations:
     if parent is None:
         parent = context.run.trace.get_child(f"graph:step:{task.step}")
     config = context.config
-    manager = yield Trace(
-        context.run.manager_for(config, parent),
-        "on_chain_start",
-        None,
-        _traced_input(task, value),
-        name=task.name,
-        run_id=None,
-    )
+    manager = yield from _open(task, context.run.manager_for(config, parent), _traced_input(task, value))
     context.callbacks = manager.get_child()
     config["callbacks"] = context.heard_callbacks()
     try:
@@ -147,8 +141,33 @@ def _attempt(context: TaskContext) -> Operations:
     except Exception as error:
         yield Trace(manager, "on_chain_error", error)
         raise
-    yield Trace(manager, "on_chain_end", result)
+    yield from _close(task, manager, result)
     return writes
+
+
+def _open(task: Task, listeners: Any, value: Any) -> Generator[Trace, Any, Any]:
+    """Report that the node begins; tracers are shown what its trace policy makes of the input."""
+    policy = task.node.trace_policy
+    shown = value if policy is None else recorded(value, policy.process_inputs)
+    if shown is value:
+        return (yield Trace(listeners, "on_chain_start", None, value, name=task.name, run_id=None))
+    others, tracers = parted(listeners)
+    manager = yield Trace(others, "on_chain_start", None, value, name=task.name, run_id=None)
+    yield Trace(tracers, "on_chain_start", None, shown, name=task.name, run_id=manager.run_id)
+    manager.handlers = listeners.handlers
+    return manager
+
+
+def _close(task: Task, manager: Any, value: Any) -> Generator[Trace, Any, None]:
+    """Report that the node ended, likewise."""
+    policy = task.node.trace_policy
+    shown = value if policy is None else recorded(value, policy.process_outputs)
+    if shown is value:
+        yield Trace(manager, "on_chain_end", value)
+        return
+    others, tracers = parted(manager)
+    yield Trace(tracers, "on_chain_end", shown)
+    yield Trace(others, "on_chain_end", value)
 
 
 def _traced_input(task: Task, value: Any) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from warnings import warn
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import BaseModel, RootModel, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, RootModel, TypeAdapter, create_model
 
 from runtime._constants import NS_SEP, RESERVED
 from runtime.pregel.model import PregelNode, Topology, listed
+from runtime.warnings import DeprecatedSince10
 
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph
@@ -126,6 +128,38 @@ class Described:
         """The output as a Pydantic model."""
         return self._schema_of(self.topology.output_channels, "Output", "ValueType")
 
+    @property
+    def InputType(self) -> Any:
+        """The type of the input: its channel's, or a model of its channels."""
+        channels = self.topology.input_channels
+        known = self.topology.channels
+        return known[channels].UpdateType if isinstance(channels, str) else self.get_input_schema()
+
+    @property
+    def OutputType(self) -> Any:
+        """The type of the output, likewise."""
+        channels = self.topology.output_channels
+        known = self.topology.channels
+        return known[channels].ValueType if isinstance(channels, str) else self.get_output_schema()
+
+    def config_schema(self, *, include: Sequence[str] | None = None) -> type[BaseModel]:
+        """The config's keys as a Pydantic model. Deprecated: see `get_context_jsonschema`."""
+        _warn_of_config("config_schema")
+        return self._config_model(include)
+
+    def get_config_jsonschema(self, *, include: Sequence[str] | None = None) -> dict[str, Any]:
+        """JSON schema of the config. Deprecated: see `get_context_jsonschema`."""
+        _warn_of_config("get_config_jsonschema")
+        return self._config_model(include).model_json_schema()
+
+    def _config_model(self, include: Sequence[str] | None) -> type[BaseModel]:
+        known = get_type_hints(RunnableConfig)
+        fields: dict[str, Any] = {key: (known[key], None) for key in include or () if key in known}
+        fields.pop("configurable", None)
+        if self.context_schema is not None:
+            fields["configurable"] = (self.context_schema, None)
+        return create_model(self.get_name("Config"), __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
+
     def _schema_of(self, channels: str | Sequence[str], suffix: str, kind: str) -> type[BaseModel]:
         known = self.topology.channels
         if isinstance(channels, str):
@@ -144,6 +178,14 @@ class Described:
             lines = "\n".join(f"- {complaint}" for complaint in complaints)
             raise ValueError(f"graph {self.name!r} cannot be built:\n{lines}" if len(complaints) > 1 else complaints[0])
         return self
+
+
+def _warn_of_config(method: str) -> None:
+    warn(
+        f"`{method}` is deprecated: what nodes are given is the context; ask `get_context_jsonschema` for its schema",
+        DeprecatedSince10,
+        stacklevel=3,
+    )
 
 
 def _json_schema(model: type[BaseModel]) -> dict[str, Any]:

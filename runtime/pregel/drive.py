@@ -7,6 +7,7 @@ threads as the run allows; whatever nodes stream arrives in the same inbox as th
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 import time
 from collections import deque
@@ -62,8 +63,18 @@ class Behind:
         self.check()
 
     def close(self) -> None:
-        """Let the thread go, when it has done what is queued."""
+        """Wait until everything queued was saved, and let the thread go.
+
+        What went wrong is raised, or noted on the error that the run is ending with anyway.
+        """
         self._jobs.put(None)
+        with self._changed:
+            self._changed.wait_for(lambda: self._busy == 0)
+        ending = sys.exc_info()[1]
+        if self._error is not None and ending is not None:
+            ending.add_note(f"saving failed as well: {self._error!r}")
+        else:
+            self.check()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:

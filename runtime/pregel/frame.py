@@ -15,12 +15,14 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 
+from runtime._constants import INPUT
 from runtime._typing import MISSING
 from runtime.channels.base import BaseChannel
+from runtime.constants import START
 from runtime.errors import EmptyChannelError
 from runtime.managed.base import Clock
 from runtime.pregel.isolate import isolate
-from runtime.pregel.model import Topology
+from runtime.pregel.model import WAKES, Topology
 
 Version = Any
 """A channel's version: whatever the saver's `get_next_version` gives; only compared and stored."""
@@ -51,6 +53,7 @@ class Frame:
         "parent_config",
         "pending",
         "seen",
+        "stale",
         "step",
         "topology",
         "updated",
@@ -65,6 +68,7 @@ class Frame:
         self.seen: dict[str, dict[str, Version]] = {}
         self.updated: set[str] | None = None
         self.live: set[str] = set()
+        self.stale: set[str] = set()
         self.newest: Version | None = None
         self.checkpoint_id = ""
         self.config: RunnableConfig | None = None
@@ -91,6 +95,7 @@ class Frame:
         frame.newest = max(frame.versions.values(), default=None)
         updated = checkpoint.get("updated_channels")
         frame.updated = set(updated) if updated is not None else None
+        frame.stale = {k for k in values if k.startswith(WAKES) and k not in topology.channels}
         frame.live = {k for k in topology.settling if k in frame.channels}
         frame.checkpoint_id = checkpoint["id"]
         frame.config = saved.config
@@ -170,6 +175,17 @@ class Frame:
         except EmptyChannelError:
             return MISSING
 
+    def mark_input(self) -> None:
+        """Note that what the frame holds now is what the input made of it. Saved with the checkpoint."""
+        self.seen[INPUT] = {START: self.newest}
+
+    def unchanged(self) -> frozenset[str]:
+        """The channels that nobody, neither a node nor an edit, has written since the input was taken in."""
+        mark = self.seen.get(INPUT, {}).get(START)
+        if mark is None:
+            return frozenset()
+        return frozenset(k for k in self._specs if k not in self.versions or self.versions[k] <= mark)
+
     def advance(self, changes: Changes) -> None:
         """Make a superstep's changes the frame's own. The only way the state moves."""
         self.channels.update(changes.channels)
@@ -177,6 +193,7 @@ class Frame:
         for node, seen in changes.seen.items():
             self.seen.setdefault(node, {}).update(seen)
         self.updated = changes.updated
+        self.stale.difference_update(changes.versions)
         if changes.newest is not None:
             self.newest = changes.newest
         settling = self.topology.settling

@@ -11,17 +11,20 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from runtime._constants import ERROR, NS_END, NS_SEP
+from runtime.constants import START
 from runtime.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError
 from runtime.pregel import events, lifecycle
 from runtime.pregel.effects import Effect, Flush, Put, PutWrites
 from runtime.pregel.execute import Outcome, execute, restore
 from runtime.pregel.frame import Frame
+from runtime.pregel.model import Write
 from runtime.pregel.plan import plan
+from runtime.pregel.questions import REFUSED
 from runtime.pregel.record import addressed, checkpoint_of, commit, save_tasks
 from runtime.pregel.run import Run
 from runtime.pregel.start import begin
 from runtime.pregel.task import Task, uuid_shaped
-from runtime.pregel.update import update
+from runtime.pregel.update import REFUSED_TASKS, update
 
 Loop = Generator[Effect, Any, None]
 
@@ -78,9 +81,13 @@ def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loo
     except Exception as error:
         yield from save_tasks(frame, outcome.unsaved)
         if run.saves and frame.config is not None:
-            yield PutWrites(frame.config, [(ERROR, error)], uuid_shaped("barrier", frame.checkpoint_id), "")
+            refused = list(getattr(error, REFUSED_TASKS, ()))
+            record: list[Write] = [(ERROR, error), (REFUSED, refused)]
+            yield PutWrites(frame.config, record, uuid_shaped("barrier", frame.checkpoint_id), "")
         raise
     frame.advance(changes)
+    if run.is_node and any(task.name == START for task in tasks):
+        frame.mark_input()
     frame.pending = []
     run.exit_writes.clear()
     yield from commit(run, frame, "loop", changes.versions, outcome.unsaved)
@@ -211,6 +218,8 @@ def finish(run: Run, frame: Frame) -> None:
         raise GraphInterrupt(tuple(run.interrupts))
     if run.shown:
         run.output = frame.values(run.output_channels)
+    if run.is_node:
+        run.unchanged = frame.unchanged()
 
 
 __all__ = ("is_stopped", "supersteps")

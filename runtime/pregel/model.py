@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from runtime.pregel.body import Body
     from runtime.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 
+WAKES = "branch:to:"
+"""How the channel begins that wakes one node."""
+
 Write = tuple[str, Any]
 """A channel's name and the value that a task puts on it."""
 

@@ -206,6 +206,8 @@ def _place_inside(graph: Pregel, run: Run, outer: TaskContext) -> None:
     suffix = f"{NS_SEP}{index}" if index else ""
     ns = outer.task.checkpoint_ns + suffix
     former = outer.run.origins.get(outer.task.id)
+    bodies = outer.task.node.bodies
+    run.is_node = len(bodies) == 1 and bodies[0].target is graph
     run.persistent = graph.checkpointer is True
     if run.persistent:
         ns = strip_ids(ns)

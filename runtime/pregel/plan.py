@@ -7,21 +7,17 @@ Rule 3: only the nodes that listen to a channel changed by the last superstep ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from runtime._constants import PULL, PUSH, TASKS
 from runtime.errors import InvalidUpdateError
 from runtime.pregel.frame import Frame, Version
-from runtime.pregel.model import PregelNode, listed
+from runtime.pregel.model import WAKES, PregelNode, listed
 from runtime.pregel.task import Place, Task
 from runtime.types import Send
 
 PUSHED = (PUSH,)
-
-WAKES = "branch:to:"
-"""How the channel begins that wakes one node."""
 
 
 def plan(frame: Frame, ns: str) -> list[Task]:
@@ -57,19 +53,18 @@ def node_of(frame: Frame, send: Send) -> PregelNode:
     return node
 
 
-def refuse_missing(frame: Frame, stored: Mapping[str, Any]) -> None:
+def refuse_missing(frame: Frame) -> None:
     """Refuse to go on from a checkpoint whose woken nodes the graph no longer has.
 
     Raises:
-        InvalidUpdateError: names the nodes; `stored` are the checkpoint's values, which still tell of them.
+        InvalidUpdateError: names the nodes.
     """
     missing = []
-    for channel in stored:
-        if channel.startswith(WAKES) and channel not in frame.topology.channels:
-            name = channel.removeprefix(WAKES)
-            seen = frame.seen.get(name, {}).get(channel)
-            if seen is None or frame.versions[channel] > seen:
-                missing.append(name)
+    for channel in frame.stale:
+        name = channel.removeprefix(WAKES)
+        seen = frame.seen.get(name, {}).get(channel)
+        if seen is None or frame.versions[channel] > seen:
+            missing.append(name)
     if missing:
         names = ", ".join(map(repr, sorted(missing)))
         known = ", ".join(repr(name) for name in frame.topology.nodes if not name.startswith("__"))

@@ -33,7 +33,10 @@ _plain = JsonPlusSerializer()
 ASKED = "__asked__"
 """Channel of the record of what a task has asked: for each question its id, and a digest of its content."""
 
-CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, "__scheduled__"})
+REFUSED = "__refused__"
+"""Channel of the record that the barrier refused results: ids of the tasks that have to run again."""
+
+CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, REFUSED, "__scheduled__"})
 """Writes that say something about a task without being its result."""
 
 
@@ -120,8 +123,12 @@ class TaskRecord:
 def read_record(pending: Iterable[PendingWrite]) -> dict[str, TaskRecord]:
     """Saved writes by task id; input to the superstep itself (the null task) left out."""
     records: dict[str, TaskRecord] = {}
+    refused: set[str] = set()
     for task_id, channel, value in pending:
         if task_id == NULL_TASK_ID or channel == ASKED:
+            continue
+        if channel == REFUSED:
+            refused.update(value)
             continue
         record = records.setdefault(task_id, TaskRecord())
         if channel == INTERRUPT:
@@ -135,6 +142,8 @@ def read_record(pending: Iterable[PendingWrite]) -> dict[str, TaskRecord]:
             record.source_node = value
         elif channel not in CONTROL_WRITES:
             record.writes.append((channel, value))
+    for task_id in refused.intersection(records):
+        records[task_id].writes = []
     return records
 
 

@@ -38,6 +38,16 @@ DEFAULT_RECURSION_LIMIT = 10007
 Emit = Callable[[tuple[tuple[str, ...], str, Any]], None]
 
 
+class NodeResult(dict[str, Any]):
+    """What a run gives to the node whose work it is, with the names of the channels that it left as they were."""
+
+    __slots__ = ("unchanged",)
+
+    def __init__(self, values: Mapping[str, Any], unchanged: frozenset[str]) -> None:
+        super().__init__(values)
+        self.unchanged = unchanged
+
+
 class ClockReading(NamedTuple):
     """Where a run is, for managed values: this superstep, and the last one that the limit allows."""
 
@@ -108,6 +118,8 @@ class Run:
             self, that it goes on from.
         origins: By id of a task on this branch, the namespace of its former self.
         targets: Checkpoints inside runs, by namespace, that the caller asked to go on from.
+        is_node: For a run inside: whether the graph is the task's node itself, and not called by a function.
+        unchanged: For such a run, at its end: the channels that hold what the input made of them.
     """
 
     topology: Topology
@@ -170,6 +182,7 @@ class Run:
     origins: dict[str, str] = field(default_factory=dict)
     targets: dict[str, str] = field(default_factory=dict)
     persistent: bool = True
+    is_node: bool = False
     strict: bool = False
 
     # What has become of it.
@@ -177,6 +190,7 @@ class Run:
     status: str = "running"
     output: Any = None
     shown: bool = False
+    unchanged: frozenset[str] = frozenset()
     interrupts: list[Any] = field(default_factory=list)
     exit_writes: list[Any] = field(default_factory=list)
     spent: dict[str, float] = field(default_factory=dict)

@@ -19,8 +19,9 @@ from runtime.pregel.cached import namespace
 from runtime.pregel.drive import Blocking, carry_out, drive
 from runtime.pregel.edit import edit_program
 from runtime.pregel.loop import supersteps
+from runtime.pregel.model import listed
 from runtime.pregel.parse import full_config, new_run, plain_ns, resolve_saver
-from runtime.pregel.run import Run
+from runtime.pregel.run import NodeResult, Run
 from runtime.pregel.snapshot import show, state_program
 from runtime.pregel.trace import begin_trace, manager_of, somebody_listens
 from runtime.types import StateSnapshot, StateUpdate
@@ -99,8 +100,8 @@ def prepare(graph: Pregel, input: Any, config: RunnableConfig | None, options: O
     run = new_run(graph, input, config, durability=options.durability, context=options.context, control=options.control)
     if options.durability is not None and run.saver is None:
         warnings.warn("durability has no effect without a checkpointer", stacklevel=4)
-    run.interrupt_before = options.interrupt_before
-    run.interrupt_after = options.interrupt_after
+    run.interrupt_before = _stops(options.interrupt_before)
+    run.interrupt_after = _stops(options.interrupt_after)
     keys = options.output_keys
     if keys is None:
         run.show(graph.topology.stream_channels)
@@ -118,6 +119,11 @@ def prepare(graph: Pregel, input: Any, config: RunnableConfig | None, options: O
         run.inner = graph.subgraphs_by_node
     run.live = bool(own & LIVE_MODES) or options.subgraphs or graph.stream_eager
     return run
+
+
+def _stops(names: Any) -> str | tuple[str, ...]:
+    """Breakpoints as a tuple of names: a lone string is one node, unless it is `"*"` for all."""
+    return "*" if names == "*" else listed(names or ())
 
 
 def _connect(run: Run, own: Any, modes: frozenset[str], *, inner: bool) -> None:
@@ -278,7 +284,7 @@ def _given(graph: Pregel, run: Run, options: Options, stream_mode: Any, chunks: 
         return shapes.as_output(graph, output, interrupts)
     if interrupts:
         return {**output, INTERRUPT: list(interrupts)} if isinstance(output, dict) else {INTERRUPT: list(interrupts)}
-    return output
+    return NodeResult(output, run.unchanged) if run.is_node and type(output) is dict else output
 
 
 # --- looking and editing ------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from runtime.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpda
 from runtime.pregel import events
 from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
 from runtime.pregel.frame import Frame
-from runtime.pregel.model import PregelNode, Write
-from runtime.pregel.plan import WAKES, plan, refuse_missing
+from runtime.pregel.model import WAKES, PregelNode, Write
+from runtime.pregel.plan import plan, refuse_missing
 from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
 from runtime.pregel.run import Base, Origin, Replay, Run
@@ -151,22 +151,28 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
         run.replaying = True
         run.replay = Replay(_bound(found))
     writes = command_writes(run, command) if command is not None else []
-    if found.saved is not None and not writes:
-        refuse_missing(frame, found.saved.checkpoint["channel_values"])
+    if not writes:
+        refuse_missing(frame)
     asked = read_record(frame.pending)
     former = plan(frame, _origin_ns(run)) if found.forking else []
     null_writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
     if found.forking or replay:
         frame.pending = []
-    if writes and not found.forking and run.saver is not None and frame.config is not None:
-        yield PutWrites(frame.config, writes, NULL_TASK_ID, "")
-        frame.pending.extend((NULL_TASK_ID, channel, value) for channel, value in writes)
+    elif writes:
+        yield from _save_for_nobody(run, frame, writes)
     _apply(run, frame, [*null_writes, *writes])
     frame.seen["__interrupt__"] = dict(frame.versions)
     if found.forking:
         yield from _fork(run, found, former, asked)
     run.resuming = not replay or run.origin is not None
     events.values(run, frame)
+
+
+def _save_for_nobody(run: Run, frame: Frame, writes: list[Write]) -> Generator[Effect, Any, None]:
+    """Save what a Command writes, which belongs to no task, on the checkpoint that it is about."""
+    if run.saver is not None and frame.config is not None:
+        yield PutWrites(frame.config, writes, NULL_TASK_ID, "")
+        frame.pending.extend((NULL_TASK_ID, channel, value) for channel, value in writes)
 
 
 def _origin_ns(run: Run) -> str:
@@ -316,6 +322,8 @@ def _take_input(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     dropped = plan(frame, run.ns) if frame.versions else []
     changes = update(frame, [*dropped, bearer(writes)], run.next_version)
     frame.advance(changes)
+    if run.is_node:
+        frame.mark_input()
     frame.pending = []
     newest = None
     if found.addressed:

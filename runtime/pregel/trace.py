@@ -5,6 +5,8 @@ Building callback managers costs more than a superstep, so nothing is built unle
 
 from __future__ import annotations
 
+import copy
+import logging
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +14,12 @@ from typing import Any
 from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler, CallbackManager
 from langchain_core.callbacks.base import BaseCallbackManager
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tracers._streaming import _StreamingCallbackHandler
+from langchain_core.tracers.base import BaseTracer
 
 from runtime.pregel.run import Run
+
+_LOG = logging.getLogger(__name__)
 
 _SWITCHES = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING")
 
@@ -48,6 +54,30 @@ def begin_trace(run: Run, manager: Any, *, awaited: bool) -> None:
     """Let the tasks of a run report to the manager of the graph's own run."""
     run.trace = manager
     run.manager_for = lambda config, callbacks: manager_of(config, callbacks, awaited=awaited)
+
+
+def recorded(value: Any, process: Callable[[Any], Any] | None) -> Any:
+    """What a node's trace policy shows of a value; the value itself where it has none, or where it fails."""
+    if process is None:
+        return value
+    try:
+        return process(value)
+    except Exception:  # what is shown must not decide what is run
+        _LOG.exception("a trace policy raised; the trace shows the value as it is")
+        return value
+
+
+def parted(manager: Any) -> tuple[Any, Any]:
+    """A manager as two: for handlers that are to be told the real value, and for tracers, which keep it."""
+    others, tracers = copy.copy(manager), copy.copy(manager)
+    tracers.handlers = [handler for handler in manager.handlers if _keeps(handler)]
+    others.handlers = [handler for handler in manager.handlers if not _keeps(handler)]
+    return others, tracers
+
+
+def _keeps(handler: Any) -> bool:
+    """Whether a handler is a tracer; those that feed the caller's own stream are not meant."""
+    return isinstance(handler, BaseTracer) and _StreamingCallbackHandler not in type(handler).__mro__
 
 
 class Progress(BaseCallbackHandler):

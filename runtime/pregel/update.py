@@ -27,6 +27,10 @@ NextVersion = Callable[[Version | None], Version]
 CONTROL = frozenset({NO_WRITES, PUSH, RESUME, INTERRUPT, RETURN, ERROR, ERROR_SOURCE_NODE})
 
 
+REFUSED_TASKS = "_forkpoint_refused_tasks"
+"""Attribute of an error that a channel raised: ids of the tasks whose writes it would not take."""
+
+
 def count_up(current: Version | None) -> Version:
     """The versions of a run that nobody saves: 1, 2, 3 …"""
     return 1 if current is None else current + 1
@@ -134,11 +138,15 @@ def _apply(channel: BaseChannel[Any, Any, Any], name: str, entries: list[tuple[T
     except Exception as error:
         writers = ", ".join(dict.fromkeys(repr(task.name) for task, _ in entries))
         error.add_note(f"in channel {name!r}, folding writes of {writers}; nothing of this superstep was applied")
+        # Whose results these are, for the record: they are of no use, so those tasks run again.
+        setattr(error, REFUSED_TASKS, tuple(dict.fromkeys(task.id for task, _ in entries)))
         raise
 
 
 def _settle(fold: Fold, written: dict[str, Any]) -> None:
     """Tell the channels that live for one superstep that it is over."""
+    for name in fold.frame.stale:  # what was to wake a node that the graph no longer has
+        fold.changes.versions[name] = fold.changes.newest = fold.version
     for name in sorted(fold.frame.live):
         if name in written:
             continue
