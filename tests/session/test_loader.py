@@ -3,9 +3,9 @@
 import os
 import socket
 import sqlite3
-import subprocess
 import sys
 import textwrap
+from importlib import import_module
 
 import pytest
 
@@ -230,18 +230,12 @@ def test_a_new_database_needs_its_folder(tmp_path):
 
 
 @pytest.fixture
-def recorded(project, opened, tmp_path):
-    """A database with a finished thread, left by another process."""
-    code = f"""
-        import sys
-        sys.path.append({str(tmp_path)!r})
-        from {project} import builder
-        from runtime.checkpoint.sqlite import SqliteSaver
-        with SqliteSaver.from_conn_string({str(tmp_path / "left.sqlite")!r}) as saver:
-            graph = builder.compile(checkpointer=saver)
-            graph.invoke({{"total": 1}}, {{"configurable": {{"thread_id": "t"}}}})
-    """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, cwd=os.path.dirname(__file__) + "/../..")
+def recorded(project, tmp_path):
+    """A database with a finished thread, closed again."""
+    sys.path.append(str(tmp_path))
+    with SqliteSaver.from_conn_string(tmp_path / "left.sqlite") as saver:
+        graph = import_module(project).builder.compile(checkpointer=saver)
+        graph.invoke({"total": 1}, {"configurable": {"thread_id": "t"}})
     return tmp_path / "left.sqlite"
 
 

@@ -329,7 +329,7 @@ def test_pages_can_be_drawn_from_many_tabs_while_a_thread_runs(kit, open_graph):
     builder = kit.StateGraph(Total)
     builder.add_node("loop", loop)
     builder.add_edge(kit.START, "loop")
-    builder.add_conditional_edges("loop", lambda state: "loop" if state["total"] < 25 else kit.END, ["loop", kit.END])
+    builder.add_conditional_edges("loop", lambda state: "loop" if state["total"] < 12 else kit.END, ["loop", kit.END])
     workspace = open_graph(builder, example={"note": "go"})
     session = DebugSession(workspace)
     session.new_run({"note": "go"}, thread="t", run=True)
@@ -347,7 +347,7 @@ def test_pages_can_be_drawn_from_many_tabs_while_a_thread_runs(kit, open_graph):
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(draw, range(4)))
     assert done(session).state == "done"
-    assert next(node.visits for node in session.graph().nodes if node.id == "loop") == 25
+    assert next(node.visits for node in session.graph().nodes if node.id == "loop") == 12
 
 
 def test_a_hostile_error_is_shown_literally(kit, open_graph):
