@@ -172,11 +172,15 @@ class PutWrites:
         return row is not None and row[0] == self._base
 
 
-def load_head(conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None) -> Head:
-    """A checkpoint from the database, as a head; an empty one if it is not there."""
+def load_head(conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None, with_log: bool = True) -> Head:
+    """A checkpoint from the database, as a head; an empty one if it is not there.
+
+    Without its log, the head is only good to be looked at.
+    """
     if checkpoint_id is None:
         return Head(State(), WriteLog())
-    log = load_log(conn, thread_id, ns, checkpoint_id)
+    log = load_log(conn, thread_id, ns, checkpoint_id) if with_log else WriteLog()
+    log.stale = not with_log
     chain = conn.rows(queries.CHAIN, thread_id, ns, checkpoint_id)
     if not chain:
         return Head(State(), log)

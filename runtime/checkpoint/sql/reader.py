@@ -61,15 +61,16 @@ def find(store: Store, conn: Conn, thread_id: str, ns: str, checkpoint_id: str |
         with heads.lock:
             heads.found_newest(thread_id, ns, wanted)
     with heads.lock:
+        is_newest = heads.newest(thread_id, ns) == wanted
         head = heads.look(thread_id, ns, wanted)
         if head is not None:
             return view(head)
-    head = load_head(conn, thread_id, ns, wanted)
+    head = load_head(conn, thread_id, ns, wanted, with_log=is_newest)
     if head.state.id is None:
         return None
     found = view(head)
-    with heads.lock:
-        if heads.newest(thread_id, ns) == wanted:
+    if is_newest:
+        with heads.lock:
             heads.keep(thread_id, ns, head)
     return found
 

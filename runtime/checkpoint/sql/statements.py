@@ -109,9 +109,7 @@ class Conn:
         self._cursor.executemany(compiled.sql, rows if compiled.order is None else map(compiled.fill, rows))
 
     def each(self, statement: Statement, rows: Sequence[Sequence[Any]]) -> list[Row | None]:
-        """The first row of a query for each of several sets of parameters, in their order."""
-        if self.dialect == "sqlite":
-            return [self.one(statement, *row) for row in rows]
+        """The first row of a query for each of several sets of parameters, in their order. Not on SQLite."""
         if not rows:
             return []
         # One round trip for all of them: the driver sends them in a pipeline.
