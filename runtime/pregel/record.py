@@ -34,7 +34,7 @@ def checkpoint_of(frame: Frame, only: Sequence[str] | None = None, *, live: bool
     """
     values = {}
     whole = only is None
-    for name in frame.channels if only is None else only:
+    for name in tuple(frame.channels) if only is None else only:
         channel = frame.channels.get(name)
         if channel is None or name not in frame.versions:
             continue
@@ -74,6 +74,10 @@ def without_untracked(frame: Frame, value: Any) -> Any:
 
 def advance_id(run: Run, frame: Frame, newest: str | None = None) -> None:
     """Move the frame to a checkpoint id of its own, after everything that came before it."""
+    if run.saver is None and frame.checkpoint_id:
+        # Nobody stores it: it only has to differ from step to step, for the ids of tasks.
+        frame.checkpoint_id = f"{frame.checkpoint_id[:24]}{frame.step & 0xFFFFFFFFFFFF:012x}"
+        return
     before = [known for known in (frame.checkpoint_id, newest) if known]
     if run.parent is not None and run.parent.frame.checkpoint_id:
         before.append(run.parent.frame.checkpoint_id)
