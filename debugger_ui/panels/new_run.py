@@ -1,6 +1,7 @@
 """New run: give a graph an input, look at the input checkpoint, and step from there."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,6 +18,8 @@ from debugger_ui.session.views import FormField, RunForm, RunProgress
 ASKED = "_new_run_asked"
 REFUSED = "_new_run_refused"
 THREAD = "new_run_thread"
+NOTHING = "null"
+"""What a field without an example starts with; an empty box leaves the key out instead."""
 FORM, WHOLE = "Form", "JSON"
 EDITOR_HEIGHT = 120
 
@@ -102,8 +105,9 @@ def choose_graph(here: Tab) -> str:
 
 def form_input(form: RunForm, graph: str) -> dict[str, str]:
     """Draw the fields: first those that are needed or that the example fills; return their texts."""
-    first = [field for field in form.fields if field.required or field.text]
-    rest = [field for field in form.fields if field not in first]
+    fields = [field if field.text != NOTHING else replace(field, text="") for field in form.fields]
+    first = [field for field in fields if field.required or field.text]
+    rest = [field for field in fields if field not in first]
     values = {field.key: field_input(field, graph) for field in first or rest}
     if first and rest:
         with st.expander(f"{count(len(rest), 'optional field')}", key="new_run_more"):

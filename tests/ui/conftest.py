@@ -29,6 +29,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 START_TIMEOUT = 60
+FAILED = pytest.StashKey[bool]()
 IDLE = """() => { const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning' }"""
 LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
@@ -214,8 +215,16 @@ def demo(tmp_path_factory, start_server):
     return start_server(folder, "demo", "--db", folder / "demo.sqlite")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
-def new_page(browser):
+def new_page(browser, request, tmp_path):
     """Make pages that fail the test on any error in the console, failed request or request elsewhere."""
     contexts, problems = [], []
 
@@ -237,6 +246,9 @@ def new_page(browser):
         return page
 
     yield make
+    if request.node.stash.get(FAILED, False):
+        for number, page in enumerate(page for context in contexts for page in context.pages):
+            page.screenshot(path=tmp_path / f"failed-{number}.png")
     for context in contexts:
         context.close()
     assert not problems, "\n".join(problems)

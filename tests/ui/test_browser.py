@@ -64,6 +64,10 @@ def begin(desk, graph, thread, *, run=False):
     expect(box).to_be_visible()
     desk.settle()
     box.fill(thread)
+    if graph == "gated":
+        desk.type_json("input_gated_log", '["begun"]')
+    else:
+        desk.page.locator(".stDialog textarea").fill("begun")
     desk.button("start_run" if run else "start").click()
     desk.page.wait_for_url(f"**thread={thread}**")
     desk.settle()

@@ -34,6 +34,10 @@ const theme = EditorView.theme({
   ".cm-diagnostic-error": { borderLeftColor: "var(--st-red-color)" },
 })
 
+const parse = jsonParseLinter()
+/** An empty editor is no mistake yet: whoever reads it says whether it may be empty. */
+const complaints = view => (view.state.doc.length ? parse(view) : [])
+
 export default function ({ data, parentElement, setStateValue }) {
   let view = instances.get(parentElement)
   if (!view) {
@@ -65,7 +69,7 @@ class Editor {
     const push = () => { this.push(); return true }
     return [
       lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(),
-      syntaxHighlighting(colours), theme, json(), linter(jsonParseLinter()), lintGutter(),
+      syntaxHighlighting(colours), theme, json(), linter(complaints), lintGutter(),
       keymap.of([{ key: "Mod-Enter", run: push }, { key: "Escape", run: v => { v.contentDOM.blur(); return true } }, indentWithTab, ...defaultKeymap, ...historyKeymap, ...foldKeymap]),
       this.locked.of(EditorState.readOnly.of(!!data.readonly)),
       EditorView.contentAttributes.of({ "aria-label": data.label }),
