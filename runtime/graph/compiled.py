@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, get_type_hints
-from warnings import warn
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Generic
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel
 
 from runtime.graph.arrows import arrows
 from runtime.graph.compile import Compiled
@@ -19,7 +18,6 @@ from runtime.pregel.app import Pregel
 from runtime.pregel.draw import Arrow
 from runtime.pregel.model import listed
 from runtime.typing import ContextT, InputT, OutputT, StateT
-from runtime.warnings import DeprecatedSince10
 
 if TYPE_CHECKING:
     from runtime.graph.state import StateGraph
@@ -100,29 +98,3 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT], Generic[Stat
     def get_output_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
         """The output as a Pydantic model."""
         return model_of(self.spec.output_schema, self.spec.schemas, self.get_name("Output"))
-
-    def config_schema(self, *, include: Sequence[str] | None = None) -> type[BaseModel]:
-        """The config's keys as a Pydantic model. Deprecated: see `get_context_jsonschema`."""
-        _warn_of_config("config_schema")
-        return self._config_model(include)
-
-    def get_config_jsonschema(self, *, include: Sequence[str] | None = None) -> dict[str, Any]:
-        """JSON schema of the config. Deprecated: see `get_context_jsonschema`."""
-        _warn_of_config("get_config_jsonschema")
-        return self._config_model(include).model_json_schema()
-
-    def _config_model(self, include: Sequence[str] | None) -> type[BaseModel]:
-        known = get_type_hints(RunnableConfig)
-        fields: dict[str, Any] = {key: (known[key], None) for key in include or () if key in known}
-        fields.pop("configurable", None)
-        if self.context_schema is not None:
-            fields["configurable"] = (self.context_schema, None)
-        return create_model(self.get_name("Config"), __config__=ConfigDict(arbitrary_types_allowed=True), **fields)
-
-
-def _warn_of_config(method: str) -> None:
-    warn(
-        f"`{method}` is deprecated: what nodes are given is the context; ask `get_context_jsonschema` for its schema",
-        DeprecatedSince10,
-        stacklevel=3,
-    )

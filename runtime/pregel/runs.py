@@ -238,18 +238,8 @@ def _invoke_options(graph: Pregel, stream_mode: Any, given: dict[str, Any]) -> O
 
 
 _NAMES = frozenset(
-    {
-        "context",
-        "print_mode",
-        "output_keys",
-        "interrupt_before",
-        "interrupt_after",
-        "durability",
-        "control",
-        "subgraphs",
-        "debug",
-        "version",
-    }
+    ("context", "print_mode", "output_keys", "interrupt_before", "interrupt_after")
+    + ("durability", "control", "subgraphs", "debug", "version")
 )
 
 
