@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Advance, Editor, Place, Record, Runner
 from debugger_ui.session.codec import to_text
 from debugger_ui.session.edits import Edits
@@ -94,9 +95,17 @@ class Acting:
         head = self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id)
         if asking and head and any(task.questions for task in record.tasks):
             return Ability(False, "It waits for an answer.")
+        if gone := self._gone(spot, record):
+            return Ability(False, f"{', '.join(gone)} should run here, but the graph no longer has it.")
         if not record.tasks:
             return Ability(False, "Nothing is left to run here.")
         return Ability(True)
+
+    def _gone(self, spot: Spot, record: Record) -> tuple[str, ...]:
+        """Return the nodes that the record has due and the graph does not know: they would be skipped in silence."""
+        known = {node.id for node in self.desk.engine.topology(spot.thread, spot.namespace).nodes}
+        due = naming.due_nodes(record.channels, record.versions, record.seen)
+        return tuple(node for node in due if node not in known and node not in (naming.START, naming.END))
 
     def run(self, spot: Spot, record: Record, *, verb: str, head_seen: bool) -> Job:
         """Start supersteps from a spot; `head_seen` if the person saw it as the newest of its branch."""
