@@ -217,9 +217,10 @@ def _listed(goto: Any) -> Iterable[Any]:
 def outputs(returned: Returned, edges: tuple[Write, ...]) -> Outputs:
     """The function that turns a node's result into writes: what it returned, then its edges."""
     read, keys = returned.read, returned.keys
+    has_keys = keys != {ROOT}  # else an empty dict is a value, and not an update of nothing
 
     def to_writes(value: Any) -> list[Write]:
-        if type(value) is dict and value.keys() <= keys:
+        if type(value) is dict and (has_keys or value) and value.keys() <= keys:
             return [*value.items(), *edges]
         return [*read(value), *edges]
 

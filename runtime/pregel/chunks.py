@@ -67,10 +67,18 @@ def _coerced(mapper: Callable[[Any], Any] | None, value: Any) -> Any:
 
 def _coerced_checkpoint(graph: Pregel, mode: str, payload: Any) -> Any:
     if mode == "checkpoints":
-        return {**payload, "values": _coerced(graph.state_mapper, payload["values"])}
+        return {**payload, "values": _as_state(graph, payload["values"])}
     if mode == "debug" and payload.get("type") == "checkpoint":
         return {**payload, "payload": _coerced_checkpoint(graph, "checkpoints", payload["payload"])}
     return payload
+
+
+def _as_state(graph: Pregel, values: Any) -> Any:
+    """The state as its class, or as it is while it has not all that the class asks for."""
+    try:
+        return _coerced(graph.state_mapper, values)
+    except ValueError:  # Pydantic's refusal: before the first node a state may still be incomplete
+        return values
 
 
 def as_output(graph: Pregel, output: Any, interrupts: tuple[Any, ...]) -> GraphOutput[Any]:

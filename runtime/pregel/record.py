@@ -112,8 +112,6 @@ def commit(
     if run.saves:
         yield _put(run, frame, before, changed, unsaved)
         frame.parent_config = came_from
-    else:
-        frame.parent_config = run.base.config
     frame.config = run.at(frame.checkpoint_id)
     frame.step += 1
 
