@@ -100,6 +100,8 @@ class Blocking:
         self.results: list[Any] = []
         self.deadline: float | None = None
         self._behind: Behind | None = None
+        self._submitted: deque[Any] = deque()
+        self._submits = run.durability == "async" and hasattr(run.saver, "submit_step")
         self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
         self._perform: dict[type, Callable[[Any], Any]] = {
             fx.Put: self._put,
@@ -222,20 +224,32 @@ class Blocking:
 
     def _put(self, effect: fx.Put) -> None:
         saver: Any = self.run.saver
-        if hasattr(saver, "put_step"):
-            self._save(
-                lambda: saver.put_step(
-                    effect.config, effect.checkpoint, effect.metadata, effect.new_versions, effect.writes
-                )
-            )
+        step = (effect.config, effect.checkpoint, effect.metadata, effect.new_versions)
+        if self._submits:
+            self._check()
+            self._submitted.append(saver.submit_step(*step, effect.writes, nodes=effect.nodes))
+        elif hasattr(saver, "put_step"):
+            self._save(lambda: saver.put_step(*step, effect.writes, nodes=effect.nodes))
         else:
-            self._save(lambda: saver.put(effect.config, effect.checkpoint, effect.metadata, effect.new_versions))
+            self._save(lambda: saver.put(*step))
+
+    def _check(self) -> None:
+        """Raise what went wrong with a save that was handed over to the saver."""
+        while self._submitted and self._submitted[0].done():
+            self._submitted.popleft().result()
 
     def _put_writes(self, effect: fx.PutWrites) -> None:
         saver: Any = self.run.saver
+        if self._submits:
+            self._check()
+            written = (effect.config, effect.writes, effect.task_id, effect.task_path)
+            self._submitted.append(saver.submit_writes(*written))
+            return
         self._save(lambda: saver.put_writes(*written_by(saver.put_writes, effect)))
 
     def _flush(self, _effect: fx.Flush | None = None) -> None:
+        while self._submitted:
+            self._submitted.popleft().result()
         if self._behind is not None:
             self._behind.flush()
 
@@ -262,7 +276,18 @@ class Blocking:
         self.run.cache.set(dict(effect.entries))  # type: ignore[union-attr]
 
     def close(self) -> None:
-        """Give back what the run held."""
+        """Give back what the run held, once everything handed over is saved.
+
+        What went wrong then is raised, or noted on the error that the run is ending with anyway.
+        """
+        ending = sys.exc_info()[1]
+        try:
+            while self._submitted:
+                self._submitted.popleft().result()
+        except Exception as error:  # the run's own error comes first
+            if ending is None:
+                raise
+            ending.add_note(f"saving failed as well: {error!r}")
         if self._behind is not None:
             self._behind.close()
             self._behind = None

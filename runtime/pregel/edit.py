@@ -80,7 +80,7 @@ def _superstep(run: Run, config: RunnableConfig, updates: Sequence[StateUpdate])
     edited = yield from apply_edits(run, frame, updates)
     yield from _save_edits(run, saved, edited.tasks)
     newest = yield from _head_id(run, saved)
-    return (yield from _commit(run, frame, saved, "update", edited.versions, newest))
+    return (yield from _commit(run, frame, saved, "update", newest))
 
 
 def load_named(run: Run, config: RunnableConfig) -> Generator[Effect, Any, CheckpointTuple | None]:
@@ -106,7 +106,7 @@ def apply_edits(run: Run, frame: Frame, updates: Sequence[StateUpdate]) -> Gener
     for task in plan(frame, run.ns) if frame.checkpoint_id else ():
         pending.setdefault(task.name, []).append(task)
     known = read_record(frame.pending)
-    apply_null_writes(frame)
+    apply_null_writes(frame, run.next_version)
     tasks = []
     for index, change in enumerate(updates):
         name = _author(run, frame, change.as_node, len(updates))
@@ -184,12 +184,11 @@ def _commit(
     frame: Frame,
     saved: CheckpointTuple | None,
     source: str,
-    versions: dict[str, Any] | None,
     newest: str | None,
 ) -> Program:
     parents = (saved.metadata or {}).get("parents", {}) if saved is not None else run.checkpoint_map
     run.checkpoint_map = parents
-    yield from commit(run, frame, source, versions, (), newest)
+    yield from commit(run, frame, source, (), newest)
     assert frame.config is not None
     return with_map(_told(frame.config), frame.metadata)
 
@@ -202,7 +201,7 @@ def _clear(run: Run, frame: Frame, saved: CheckpointTuple | None) -> Program:
     """Take what finished, drop what did not, and leave nothing to run."""
     tasks = plan(frame, run.ns) if saved is not None else []
     records = read_record(frame.pending)
-    apply_null_writes(frame)
+    apply_null_writes(frame, run.next_version)
     for task in tasks:
         record = records.get(task.id)
         if record is not None and record.finished:
@@ -210,7 +209,7 @@ def _clear(run: Run, frame: Frame, saved: CheckpointTuple | None) -> Program:
     changes = update(frame, tasks, run.next_version)
     frame.advance(changes)
     newest = yield from _head_id(run, saved)
-    return (yield from _commit(run, frame, saved, "update", changes.versions, newest))
+    return (yield from _commit(run, frame, saved, "update", newest))
 
 
 def _as_input(run: Run, frame: Frame, saved: CheckpointTuple | None, values: Any) -> Program:
@@ -220,7 +219,7 @@ def _as_input(run: Run, frame: Frame, saved: CheckpointTuple | None, values: Any
     changes = update(frame, [bearer(writes)], run.next_version)
     frame.advance(changes)
     newest = yield from _head_id(run, saved)
-    return (yield from _commit(run, frame, saved, "input", changes.versions, newest))
+    return (yield from _commit(run, frame, saved, "input", newest))
 
 
 def _copy(run: Run, frame: Frame, saved: CheckpointTuple | None, values: Any) -> Program:

@@ -45,13 +45,18 @@ class HasChildren:
 
 @dataclass(slots=True)
 class Put:
-    """Save a checkpoint, and with it the given writes on the one before it."""
+    """Save a checkpoint, and with it the given writes on the one before it.
+
+    `new_versions` are those of the channels that changed since; `nodes`, if known, the nodes whose entries
+    in `versions_seen` changed.
+    """
 
     config: RunnableConfig
     checkpoint: Checkpoint
     metadata: dict[str, Any]
     new_versions: dict[str, Any]
     writes: Sequence[tuple[str, str, Sequence[Write]]] = ()
+    nodes: Sequence[str] | None = None
 
 
 @dataclass(slots=True)

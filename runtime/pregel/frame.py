@@ -15,7 +15,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 
-from runtime._constants import INPUT
+from runtime._constants import INPUT, INTERRUPT
 from runtime._typing import MISSING
 from runtime.channels.base import BaseChannel
 from runtime.constants import START
@@ -44,6 +44,8 @@ class Frame:
 
     __slots__ = (
         "_specs",
+        "changed",
+        "changed_nodes",
         "channels",
         "checkpoint_id",
         "config",
@@ -69,6 +71,8 @@ class Frame:
         self.updated: set[str] | None = None
         self.live: set[str] = set()
         self.stale: set[str] = set()
+        self.changed: dict[str, Version] = {}
+        self.changed_nodes: set[str] = set()
         self.newest: Version | None = None
         self.checkpoint_id = ""
         self.config: RunnableConfig | None = None
@@ -186,12 +190,22 @@ class Frame:
             return frozenset()
         return frozenset(k for k in self._specs if k not in self.versions or self.versions[k] <= mark)
 
+    def pass_breakpoints(self) -> None:
+        """Note that a caller has seen the state as it is: breakpoints stop again when something changes."""
+        self.seen[INTERRUPT] = dict(self.versions)
+        self.changed_nodes.add(INTERRUPT)
+
     def advance(self, changes: Changes) -> None:
-        """Make a superstep's changes the frame's own. The only way the state moves."""
+        """Make a superstep's changes the frame's own. The only way the state moves.
+
+        What changed since the last checkpoint gathers in `changed` and `changed_nodes`.
+        """
         self.channels.update(changes.channels)
         self.versions.update(changes.versions)
         for node, seen in changes.seen.items():
             self.seen.setdefault(node, {}).update(seen)
+        self.changed.update(changes.versions)
+        self.changed_nodes.update(changes.seen)
         self.updated = changes.updated
         self.stale.difference_update(changes.versions)
         if changes.newest is not None:

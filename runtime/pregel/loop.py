@@ -90,7 +90,7 @@ def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loo
         frame.mark_input()
     frame.pending = []
     run.exit_writes.clear()
-    yield from commit(run, frame, "loop", changes.versions, outcome.unsaved)
+    yield from commit(run, frame, "loop", outcome.unsaved)
     if not changes.updated.isdisjoint(run.output_set):
         events.values(run, frame)
 

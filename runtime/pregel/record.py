@@ -88,7 +88,6 @@ def commit(
     run: Run,
     frame: Frame,
     source: str,
-    changed: dict[str, Any] | None = None,
     unsaved: Sequence[Task] = (),
     newest: str | None = None,
 ) -> Generator[Effect, Any, None]:
@@ -98,7 +97,6 @@ def commit(
         run: The run.
         frame: The frame, already advanced.
         source: What made the checkpoint: `input`, `loop`, `update` or `fork`.
-        changed: Versions of the channels that this step changed; None for all.
         unsaved: Tasks whose writes are to be saved along with the checkpoint.
         newest: An id on the thread that the new one has to come after.
     """
@@ -108,33 +106,25 @@ def commit(
     if run.saver is None:
         frame.step += 1
         return
-    before = came_from if came_from is not None else run.at(None)
     if run.saves:
-        yield _put(run, frame, before, changed, unsaved)
+        yield _put(run, frame, came_from, unsaved)
         frame.parent_config = came_from
+    frame.changed, frame.changed_nodes = {}, set()
     frame.config = run.at(frame.checkpoint_id)
     frame.step += 1
 
 
-def _put(
-    run: Run,
-    frame: Frame,
-    before: RunnableConfig,
-    changed: dict[str, Any] | None,
-    unsaved: Sequence[Task],
-) -> Put:
-    partial = hasattr(run.saver, "put_step") and changed is not None
+def _put(run: Run, frame: Frame, parent: RunnableConfig | None, unsaved: Sequence[Task]) -> Put:
+    """The effect that saves the frame: what changed since its parent, if the saver takes that, or all of it."""
+    partial = parent is not None and hasattr(run.saver, "put_step")
     writes = [(task.id, path_text(task.path), savable(frame, task.writes)) for task in unsaved]
     return Put(
-        addressed(run, before),
-        checkpoint_of(
-            frame,
-            tuple(changed) if partial and changed is not None else None,
-            live=partial and run.saves_at_once,
-        ),
+        addressed(run, parent if parent is not None else run.at(None)),
+        checkpoint_of(frame, tuple(frame.changed) if partial else None, live=partial and run.saves_at_once),
         {**frame.metadata},
-        dict(frame.versions) if changed is None else dict(changed),
+        dict(frame.changed if parent is not None else frame.versions),
         writes,
+        tuple(frame.changed_nodes) if partial else None,
     )
 
 

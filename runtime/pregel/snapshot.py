@@ -30,11 +30,16 @@ from runtime.pregel.questions import read_record
 from runtime.pregel.run import Run
 from runtime.pregel.start import bearer, strip_ids
 from runtime.pregel.task import Task
-from runtime.pregel.update import count_up, update
+from runtime.pregel.update import NextVersion, count_up, update
 from runtime.types import Interrupt, PregelTask, StateSnapshot
 
 Subgraphs = Mapping[str, Any]
 """Compiled graphs by the name of the node that they are, or are called in."""
+
+
+def _no_new_version(current: Any) -> Any:
+    """For looking: the state moves on, and nothing is numbered."""
+    return current
 
 
 def task_views(
@@ -119,11 +124,11 @@ def plan_or_nothing(frame: Frame, ns: str) -> list[Task]:
         return []
 
 
-def apply_null_writes(frame: Frame) -> None:
+def apply_null_writes(frame: Frame, next_version: NextVersion = _no_new_version) -> None:
     """Fold in writes from outside that were saved without a checkpoint of their own."""
     writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
     if writes:
-        frame.advance(update(frame, [bearer(writes)], lambda current: current))
+        frame.advance(update(frame, [bearer(writes)], next_version))
 
 
 def _take_saved(frame: Frame, task: Task) -> bool:

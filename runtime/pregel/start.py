@@ -161,7 +161,7 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     elif writes:
         yield from _save_for_nobody(run, frame, writes)
     _apply(run, frame, [*null_writes, *writes])
-    frame.seen["__interrupt__"] = dict(frame.versions)
+    frame.pass_breakpoints()
     if found.forking:
         yield from _fork(run, found, former, asked)
     run.resuming = not replay or run.origin is not None
@@ -193,7 +193,7 @@ def _fork(
     """Start a branch: the same state under a new checkpoint, with the answers that belong to it."""
     frame = found.frame
     newest = yield from _newest(run)
-    yield from commit(run, frame, "fork", None, (), newest)
+    yield from commit(run, frame, "fork", (), newest)
     frame.pending = []
     old = {task.path: task for task in former}
     for task in plan(frame, run.ns):
@@ -328,7 +328,7 @@ def _take_input(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     newest = None
     if found.addressed:
         newest = yield from _newest(run)
-    yield from commit(run, frame, "input", changes.versions, (), newest)
+    yield from commit(run, frame, "input", (), newest)
 
 
 def _no_input(run: Run) -> str:
