@@ -37,14 +37,14 @@ def edit(here: Tab, view: CheckpointView) -> None:
 
 
 def choose_keys(form: EditForm) -> list[str]:
-    """Draw the choice of the keys to change; return those chosen."""
+    """Draw a pill per state key; return the keys that are pressed, which are those to change."""
     fields = {field.key: field for field in form.fields}
-    chosen: list[str] = st.multiselect(
+    chosen = st.pills(
         "Change",
         list(fields),
+        selection_mode="multi",
         key=f"edit_keys_{form.base}",
-        format_func=lambda key: visible(key, 60),
-        placeholder="Choose the keys to change",
+        format_func=lambda key: markdown(key, 60),
     )
     return [key for key in chosen if key in fields]
 

@@ -158,6 +158,12 @@ class Desk:
         self.page.locator(f".st-key-{key} select").select_option(label=label)
         self.settle()
 
+    def pill(self, key):
+        """Take a state key into the edit."""
+        self.settle()
+        self.page.locator("[class*=st-key-edit_keys_]").get_by_role("button", name=key, exact=True).click()
+        self.page.locator(f".st-key-edit_field_{key}").wait_for()
+
     def type_json(self, key, text):
         """Replace what stands in a JSON editor."""
         self.settle()
@@ -173,6 +179,47 @@ def chromium():
     if chosen is not None:
         return chosen or None
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """The demo's database, recorded once."""
+    from sample_graphs.recorded import record
+
+    path = tmp_path_factory.mktemp("recorded") / "demo.sqlite"
+    record(path)
+    return path
+
+
+@pytest.fixture
+def database(recorded, tmp_path):
+    return Path(shutil.copy(recorded, tmp_path / "demo.sqlite"))
+
+
+@pytest.fixture
+def open_page(database):
+    """Open the page at a cursor, on a copy of the demo, in an AppTest."""
+    from streamlit.testing.v1 import AppTest
+
+    from debugger_ui.server import shared
+    from debugger_ui.session.workspace import Workspace
+
+    opened = []
+
+    def make(*, read_only=False, **params):
+        if not opened:
+            workspace = Workspace.open("demo", database=str(database), read_only=read_only)
+            opened.append(workspace)
+            shared.use(workspace, thread="research-waiting")
+        page = AppTest.from_file(str(ROOT / "debugger_ui" / "app.py"), default_timeout=60)
+        for name, value in params.items():
+            page.query_params[name] = value
+        return page.run()
+
+    yield make
+    for workspace in opened:
+        workspace.close()
+    shared._opened.clear()
 
 
 @pytest.fixture(scope="session")

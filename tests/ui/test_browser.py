@@ -255,9 +255,7 @@ def test_of_two_browsers_that_answer_one_question_the_second_is_told(demo, desk_
 def test_what_was_typed_last_is_what_is_saved(demo, desk_at):
     desk = desk_at(demo)
     desk.open(thread="research-finished", tab="Edit")
-    desk.page.locator("[class*=st-key-edit_keys_] input").click()
-    desk.page.get_by_role("option", name="question", exact=True).click()
-    desk.page.keyboard.press("Escape")
+    desk.pill("question")
     before = desk.count()
     desk.type_json("editor_question", '"typed at the last moment"')
     desk.page.locator(".st-key-save_branch button:visible").click()
@@ -268,9 +266,7 @@ def test_what_was_typed_last_is_what_is_saved(demo, desk_at):
 
 def test_malformed_json_keeps_the_text_and_says_where(desk):
     desk.open(thread="research-finished", tab="Edit")
-    desk.page.locator("[class*=st-key-edit_keys_] input").click()
-    desk.page.get_by_role("option", name="findings", exact=True).click()
-    desk.page.keyboard.press("Escape")
+    desk.pill("findings")
     before = desk.count()
     desk.type_json("editor_findings", '[{"topic": "winter",}]')
     desk.page.locator(".st-key-save_branch button:visible").click()

@@ -1,8 +1,5 @@
 """The page's wiring, without a browser: what each control asks of the session, and what is sent to the components."""
 
-import hashlib
-import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,68 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from debugger_ui.server import shared
 from debugger_ui.session.session import DebugSession
-from debugger_ui.session.workspace import Workspace
-from sample_graphs.recorded import THREADS, record
+from sample_graphs.recorded import THREADS
+from tests.ui.seen import digest, finish, sent, text_of
 
 APP = Path(__file__).resolve().parents[2] / "debugger_ui" / "app.py"
-TABS = ("State", "Diff", "Tasks", "Channels", "Edit")
+TABS = ("State", "Diff", "Tasks", "Superstep", "Channels", "Edit")
 HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[x] ![i](http://evil.example/leak.png)"
-
-
-@pytest.fixture(scope="session")
-def recorded(tmp_path_factory):
-    path = tmp_path_factory.mktemp("recorded") / "demo.sqlite"
-    record(path)
-    return path
-
-
-@pytest.fixture
-def database(recorded, tmp_path):
-    return Path(shutil.copy(recorded, tmp_path / "demo.sqlite"))
-
-
-@pytest.fixture
-def open_page(database):
-    """Open the page at a cursor, on a copy of the demo."""
-    opened = []
-
-    def make(*, read_only=False, **params):
-        if not opened:
-            workspace = Workspace.open("demo", database=str(database), read_only=read_only)
-            opened.append(workspace)
-            shared.use(workspace, thread="research-waiting")
-        page = AppTest.from_file(str(APP), default_timeout=60)
-        for name, value in params.items():
-            page.query_params[name] = value
-        return page.run()
-
-    yield make
-    for workspace in opened:
-        workspace.close()
-    shared._opened.clear()
-
-
-def sent(page, name, key=None):
-    """What Python sent to a component: the first of that name, or the one with the key."""
-    for element in page.get("bidi_component"):
-        if element.proto.component_name == f"forkpoint.{name}" and (key is None or f"-{key}" in element.proto.id):
-            return json.loads(element.proto.json)
-    raise AssertionError(f"no component {name} {key or ''}")
-
-
-def text_of(page, key):
-    """All that a sheet shows, as one text."""
-    return json.dumps(sent(page, "sheet", key), ensure_ascii=False)
-
-
-def finish(page):
-    """Let the run of the page's thread end, and draw the page again."""
-    page.session_state["_tab"].session.wait(30)
-    return page.run()
-
-
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_without_a_thread_in_the_url_the_launchers_thread_is_open(open_page):
@@ -176,7 +117,7 @@ def test_an_empty_answer_is_refused_in_a_sentence(open_page, database):
 def test_malformed_json_is_refused_where_it_is_and_nothing_is_written(open_page, database, typed):
     page = open_page(thread="research-finished", tab="Edit")
     base = sent(page, "timeline")["selected"]
-    page.multiselect(key=f"edit_keys_{base}").select("findings").run()
+    page.pills(key=f"edit_keys_{base}").select("findings").run()
     before = digest(database)
     page.session_state["editor_findings"] = {"doc": {"rev": f"{base}:findings:overwrite", "text": typed}}
     page.run()
@@ -193,7 +134,7 @@ def test_saving_a_branch_runs_nothing(open_page):
     page = open_page(thread="research-finished", tab="Edit")
     base = sent(page, "timeline")["selected"]
     total = sent(page, "timeline")["total"]
-    page.multiselect(key=f"edit_keys_{base}").select("question").run()
+    page.pills(key=f"edit_keys_{base}").select("question").run()
     page.session_state["editor_question"] = {"doc": {"rev": f"{base}:question:overwrite", "text": '"And a tunnel?"'}}
     page.run()
     page.button(key="save_branch").click().run()
@@ -206,7 +147,7 @@ def test_saving_a_branch_runs_nothing(open_page):
 def test_text_typed_for_another_checkpoint_is_not_used(open_page):
     page = open_page(thread="research-finished", tab="Edit")
     base = sent(page, "timeline")["selected"]
-    page.multiselect(key=f"edit_keys_{base}").select("question").run()
+    page.pills(key=f"edit_keys_{base}").select("question").run()
     page.session_state["editor_question"] = {"doc": {"rev": "elsewhere:question:overwrite", "text": "nonsense"}}
     page.run()
     assert "edit-problem" not in text_of(page, "preview")

@@ -42,9 +42,7 @@ def rows_of(database, thread):
 def edit_findings(desk, author):
     """At the checkpoint under the cursor, overwrite the findings as the author and save the branch."""
     desk.press("Fork")
-    desk.page.locator("[class*=st-key-edit_keys_] input").click()
-    desk.page.get_by_role("option", name="findings", exact=True).click()
-    desk.page.keyboard.press("Escape")
+    desk.pill("findings")
     desk.settle()
     desk.choose("edit_author", author)
     desk.settle()
