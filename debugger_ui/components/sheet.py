@@ -3,6 +3,7 @@
 A block is a JSON object; the functions here make them, so that panels read like what they show.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -119,10 +120,17 @@ def problem_note(problem: Problem, *, name: str = "problem", dismiss: bool = Fal
     if problem.line is not None:
         where = f"line {problem.line}" + (f", column {problem.column}" if problem.column is not None else "")
     content = problem.message
-    if where and where not in content:
+    if where and where not in content.lower():
         content = f"{content} ({where})"
+    if problem.field and named(problem.field) and problem.field not in content:
+        content = f"{problem.field}: {content}"
     tone = "warn" if problem.kind in ("read-only", "unavailable", "busy", "moved-on") else "error"
     return note(content, tone, details=problem.details, name=name, dismiss=dismiss)
+
+
+def named(field: str) -> bool:
+    """Whether a problem's field is a name that a person knows: a key, not the id of a question."""
+    return not re.fullmatch(r"[0-9a-f-]{16,}", field)
 
 
 def section(

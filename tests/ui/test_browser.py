@@ -232,24 +232,23 @@ def test_stop_gives_the_page_back_while_a_node_still_runs(project, desk_at, fold
     desk.mark("after", "next")
 
 
-def test_of_two_browsers_that_answer_one_question_the_second_is_told(demo, desk_at):
+def test_of_two_browsers_that_answer_one_question_one_is_heard(demo, desk_at):
     first, second = desk_at(demo), desk_at(demo)
     for desk in (first, second):
         desk.open(thread="approvals-half", tab="Tasks")
         expect(desk.page.locator("[class*=st-key-question_]").first).to_be_visible()
         desk.settle()
-    answer = "yes"
-    buttons = [desk.page.locator("[class*=st-key-option_] button:visible", has_text=answer) for desk in (first, second)]
-    if not buttons[0].count():
-        pytest.fail("the sample's question offers no button 'yes'")
-    buttons[0].first.click()
-    expect(first.page.locator(".st-key-standing")).to_contain_text("finished")
-    total = first.count()
-    buttons[1].first.click()
-    expect(second.page.locator(".st-key-message")).to_contain_text(re.compile("answered|moved on", re.IGNORECASE))
-    assert second.page.evaluate("document.querySelectorAll('[data-testid=stException]').length") == 0
-    second.page.reload()
-    second.counts(total)
+    handles = [
+        desk.page.locator("[class*=st-key-option_] button:visible", has_text="yes").first.element_handle()
+        for desk in (first, second)
+    ]
+    for handle in handles:
+        handle.evaluate("button => button.click()")
+    # Whether the second click still met the question or the page had already seen the answer: one run, no more.
+    for desk in (first, second):
+        expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
+        desk.counts(3)
+        assert desk.page.locator("[data-testid=stException]").count() == 0
 
 
 def test_what_was_typed_last_is_what_is_saved(demo, desk_at):
