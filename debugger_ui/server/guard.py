@@ -9,6 +9,7 @@ It is plain ASGI because Starlette's middleware helper does not see WebSockets.
 
 import base64
 import hashlib
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from importlib.resources import files
@@ -20,6 +21,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
 
 INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 ASSETS = "/_stcore/bidi-components/forkpoint."
@@ -69,6 +72,8 @@ class Guard:
         """Pass the request on, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
+        elif self.allows(scope) and scope["type"] == "websocket":
+            await self._talk(scope, receive, self._with_headers(scope, send))
         elif self.allows(scope):
             await self.app(scope, receive, self._with_headers(scope, send))
         elif scope["type"] == "websocket":
@@ -76,6 +81,36 @@ class Guard:
         else:
             await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
             await send({"type": "http.response.body", "body": b"This address is not served here."})
+
+    async def _talk(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a WebSocket on; what fails once the page has gone is no error.
+
+        A page that closes while it is being answered makes Streamlit close the socket a second time, which
+        raises. Nobody is left to be told, and a traceback in the terminal would say that something broke.
+        """
+        gone = False
+
+        async def heard() -> Message:
+            nonlocal gone
+            message = await receive()
+            gone = gone or message["type"] == "websocket.disconnect"
+            return message
+
+        async def said(message: Message) -> None:
+            nonlocal gone
+            gone = gone or message["type"] == "websocket.close"
+            try:
+                await send(message)
+            except OSError:
+                gone = True
+                raise
+
+        try:
+            await self.app(scope, heard, said)
+        except Exception:
+            if not gone:
+                raise
+            logger.debug("a page went while it was being answered", exc_info=True)
 
     def allows(self, scope: Scope) -> bool:
         """Whether the request names one of our hosts and, for a WebSocket, comes from our page."""

@@ -83,3 +83,31 @@ def test_a_taken_port_is_a_sentence():
         taken.listen()
         with pytest.raises(PortTaken, match="Choose another with --port"):
             check_port("127.0.0.1", taken.getsockname()[1])
+
+
+def talk(app, *received):
+    """Run a WebSocket through the guard; the messages are what the browser sends, one after the other."""
+    messages = iter(received)
+
+    async def receive():
+        return next(messages)
+
+    async def send(message):
+        pass
+
+    scope = {"type": "websocket", "headers": [(b"host", b"127.0.0.1")], "path": "/"}
+    asyncio.run(Guard(app, hosts=["127.0.0.1"])(scope, receive, send))
+
+
+async def breaks_after_one_message(scope, receive, send):
+    await receive()
+    raise RuntimeError("closed twice")
+
+
+def test_what_fails_once_the_page_has_gone_is_no_error():
+    talk(breaks_after_one_message, {"type": "websocket.disconnect", "code": 1001})
+
+
+def test_what_fails_while_the_page_is_there_is_an_error():
+    with pytest.raises(RuntimeError, match="closed twice"):
+        talk(breaks_after_one_message, {"type": "websocket.receive", "bytes": b""})
