@@ -9,6 +9,7 @@ ASKED = "_help_asked"
 
 KEYS = (
     ("S", "Step: run one superstep"),
+    ("P", "Phase: show the plan, then run the tasks, then fold their results; one at a time"),
     ("G", "Continue to the next question, breakpoint or the end"),
     ("X", "Stop the run; what finished is kept"),
     ("B", "Back to the parent checkpoint; runs nothing"),

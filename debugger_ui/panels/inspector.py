@@ -1,18 +1,20 @@
-"""The inspector: State, Diff, Tasks, Channels and Edit at the cursor. Only the open tab is drawn."""
+"""The inspector: State, Diff, Tasks, Superstep, Channels and Edit at the cursor. Only the open tab is drawn."""
 
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import channels, diff, edit, tasks, values
+from debugger_ui.panels import channels, diff, edit, superstep, tasks, values
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView
 
 TAB_KEY = "tab"
 STATE, DIFF, TASKS, CHANNELS, EDIT = "State", "Diff", "Tasks", "Channels", "Edit"
+SUPERSTEP = "Superstep"
 PANELS = {
     STATE: values.state,
     DIFF: diff.differences,
     TASKS: tasks.tasks,
+    SUPERSTEP: superstep.superstep,
     CHANNELS: channels.channels,
     EDIT: edit.edit,
 }

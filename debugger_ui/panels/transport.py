@@ -12,7 +12,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.text import markdown
 from debugger_ui.components.timeline import duration, grouped
-from debugger_ui.panels import inspector
+from debugger_ui.panels import inspector, superstep
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunProgress
 
@@ -32,6 +32,7 @@ class Control:
 FIRST = Control("First", "first_page")
 BACK = Control("Back", "chevron_left", "B")
 STEP = Control("Step", "skip_next", "S")
+PHASE = Control("Phase", "table_rows_narrow", "P")
 CONTINUE = Control("Continue", "play_arrow", "G")
 STOP = Control("Stop", "stop", "X")
 LAST = Control("Last", "last_page")
@@ -50,6 +51,7 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
         button(here, FIRST, session.first, at_root)
         button(here, BACK, session.back, at_root)
         button(here, STEP, lambda: session.step(shown), idle(can.step, busy), main=not waits(view))
+        button(here, PHASE, lambda: phase(here, view), idle(phases(here, view), busy))
         button(here, CONTINUE, lambda: session.proceed(shown), idle(can.run, busy))
         button(here, STOP, session.stop, running)
         button(here, LAST, session.last, at_head)
@@ -90,6 +92,19 @@ def answerable(can: Abilities, view: CheckpointView | None) -> Ability:
     return can.answer if waits(view) else Ability(False, "No question is pending at this checkpoint.")
 
 
+def phases(here: Tab, view: CheckpointView | None) -> Ability:
+    """Return whether one phase of the superstep can be done here."""
+    next_one = superstep.now(here, view)
+    return Ability(next_one.allowed, next_one.reason)
+
+
+def phase(here: Tab, view: CheckpointView | None) -> None:
+    """Show the superstep, and do its next phase."""
+    show(inspector.SUPERSTEP)
+    if view is not None:
+        superstep.advance(here, view)
+
+
 def show(tab: str) -> None:
     """Open a tab of the inspector."""
     st.session_state[inspector.TAB_KEY] = tab
@@ -116,6 +131,10 @@ def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
         )
     if view.next:
         return sheet.bar([sheet.word("Step runs", "muted"), sheet.word(grouped(view.next), "strong")], name="activity")
+    if view.tasks and view.status == "ready":
+        return sheet.bar(
+            [sheet.word("All results are in. Step folds them into the channels.", "muted")], name="activity"
+        )
     return sheet.bar([sheet.word("Nothing is left to run here.", "muted")], name="activity")
 
 
