@@ -198,3 +198,52 @@ def test_the_core_does_not_load_the_database_layer():
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_newest_damaged_checkpoint_does_not_hide_what_can_be_read(tmp_path):
+    line = make(tmp_path / "db", steps=6)
+    ids = list(line.expected)
+    lead_round(tmp_path / "db", ids[-1], ids[-1])
+    with SqliteSaver.from_conn_string(tmp_path / "db") as saver:
+        with pytest.raises(CheckpointStorageError, match="round in a circle") as raised:
+            saver.get_tuple(at("t"))
+        assert raised.value.reason == "corrupt"
+        assert ids[-1] in str(raised.value)
+        assert saver.get_tuple(at("t", ids[-2])).checkpoint["id"] == ids[-2]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("face", ["get_tuple", "list", "outline", "channel_bytes", "put", "prune"])
+def test_parents_that_lead_round_in_a_circle_are_an_error_and_no_endless_loop(tmp_path, length, face):
+    line = make(tmp_path / "db", steps=6)
+    first, last = list(line.expected)[-length], list(line.expected)[-1]
+    lead_round(tmp_path / "db", first, last)
+    calls = {
+        "get_tuple": lambda saver: saver.get_tuple(at("t", first)),
+        "list": lambda saver: list(saver.list(at("t"))),
+        "outline": lambda saver: saver.outline(at("t", first)),
+        "channel_bytes": lambda saver: saver.channel_bytes(at("t", first)),
+        "put": lambda saver: Line.put(other(saver, line), {"n": 1}),
+        "prune": lambda saver: saver.prune(["t"]),
+    }
+    with SqliteSaver.from_conn_string(tmp_path / "db") as saver:
+        with pytest.raises(CheckpointStorageError, match="round in a circle") as raised:
+            calls[face](saver)
+        assert raised.value.reason == "corrupt"
+        assert len(saver.checkpoints("t")) == 6
+
+
+def lead_round(path, first, last):
+    """Damage a file: make the last checkpoint the parent of the first, and all between them deltas."""
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE checkpoints SET parent_checkpoint_id = ? WHERE checkpoint_id = ?", (last, first))
+    connection.execute("UPDATE checkpoints SET keyframe = 0 WHERE checkpoint_id BETWEEN ? AND ?", (first, last))
+    connection.commit()
+    connection.close()
+
+
+def other(saver, line):
+    """A line on another saver that goes on from the newest checkpoint."""
+    fork = line.fork(line.id)
+    fork.saver = saver
+    return fork

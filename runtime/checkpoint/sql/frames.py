@@ -101,6 +101,8 @@ def read_state(chain: Sequence[tuple[str, str | None, int, bytes]]) -> State:
     """The state of a checkpoint out of its chain of frames: its own first, then its ancestors', to a keyframe."""
     checkpoint_id, parent, is_keyframe, packed = chain[-1]
     if not is_keyframe:
+        if any(frame[0] == parent for frame in chain):
+            raise damaged(chain[0][0], f"its ancestors lead round in a circle, by {parent!r}")
         raise damaged(chain[0][0], f"its ancestor {parent!r}, which it is stored against, is not there")
     state = State(checkpoint_id, parent)
     state.keyframe_size = len(packed)

@@ -145,8 +145,12 @@ def _built(conn: Conn, serde: SerializerProtocol, key: tuple[str, str], rows: li
 def _chain(conn: Conn, key: tuple[str, str], frames: dict[str, Any], checkpoint_id: str) -> list[Any]:
     """A checkpoint's frame and its ancestors' down to a keyframe, out of those at hand and the database."""
     chain = [frames[checkpoint_id]]
+    met = {checkpoint_id}
     while not chain[-1][2]:
         parent = chain[-1][1]
+        if parent in met:
+            break
+        met.add(parent)
         if parent not in frames:
             older = conn.rows(queries.CHAIN, *key, parent)
             if not older:

@@ -68,7 +68,8 @@ def _chain() -> Statement:
     older = select(*columns).where(
         *_in_namespace(_c), _c.checkpoint_id == chain.c.parent_checkpoint_id, chain.c.keyframe == 0
     )
-    return Statement(select(chain.union_all(older)), "thread ns id")
+    # UNION, not UNION ALL: in a damaged file parents may lead round in a circle, and a row met again ends it.
+    return Statement(select(chain.union(older)), "thread ns id")
 
 
 CHAIN = _chain()
