@@ -1,7 +1,7 @@
 """EphemeralValue: gone after one superstep."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, Self
 
 from runtime._typing import MISSING
 from runtime.channels._single import SingleValue
@@ -30,6 +30,14 @@ class EphemeralValue(SingleValue[Value], Generic[Value]):
 
     def __hash__(self) -> int:
         return hash((EphemeralValue, self.guard))
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        """Return a new channel like this one that holds `checkpoint`."""
+        if type(self) is not EphemeralValue:
+            return super().from_checkpoint(checkpoint)
+        new: Any = EphemeralValue.__new__(EphemeralValue)  # one is made in every superstep, so slot by slot
+        new.key, new.typ, new.guard, new.value = self.key, self.typ, self.guard, checkpoint
+        return new  # type: ignore[no-any-return]  # of exactly this class
 
     def update(self, values: Sequence[Value]) -> bool:
         """Store the write; without writes, empty the channel."""

@@ -28,6 +28,14 @@ class LastValue(SingleValue[Value], Generic[Value]):
     def __hash__(self) -> int:
         return hash(LastValue)
 
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        """Return a new channel like this one that holds `checkpoint`."""
+        if type(self) is not LastValue:
+            return super().from_checkpoint(checkpoint)
+        new: Any = LastValue.__new__(LastValue)  # the commonest copy of all, so slot by slot
+        new.key, new.typ, new.value = self.key, self.typ, checkpoint
+        return new  # type: ignore[no-any-return]  # of exactly this class
+
     def update(self, values: Sequence[Value]) -> bool:
         """Store the one write; raise InvalidUpdateError for more than one."""
         if not values:

@@ -40,7 +40,6 @@ class Asyncio:
         self.ready = asyncio.Event()
         self.todo: deque[tuple[TaskContext, Context]] = deque()
         self.running: set[asyncio.Task[Any]] = set()
-        self.inline: TaskContext | None = None
         self.chunks: deque[Event] = deque()
         self.deadline: float | None = None
         self.halted = False
@@ -83,17 +82,17 @@ class Asyncio:
         elif not self.loop.is_closed():
             self.loop.call_soon_threadsafe(self.ready.set)
 
-    async def _start(self, effect: fx.Start) -> None:
+    async def _start(self, effect: fx.Start) -> list[Any] | None:
         run, contexts = self.run, effect.contexts
         if run.step_timeout is not None:
             self.deadline = self.loop.time() + run.step_timeout
-        alone = len(contexts) == 1 and not self.todo and not self.running and self.inline is None
+        alone = len(contexts) == 1 and not self.todo and not self.running
         if alone and not run.live and run.step_timeout is None and not contexts[0].task.node.spawns:
-            self.inline = contexts[0]
-            return
+            return [await within(copy_context(), acall(contexts[0], run.executor))]
         self.halted = False
         self.todo.extend((context, copy_context()) for context in contexts)
         self._fill()
+        return None
 
     def _fill(self) -> None:
         """Start as many as may run at once."""
@@ -131,10 +130,7 @@ class Asyncio:
 
     async def _receive(self, _effect: fx.Receive) -> list[Any]:
         """Wait for something to arrive; results are returned, streamed chunks are set aside."""
-        if self.inline is not None:
-            context, self.inline = self.inline, None
-            self.inbox.append(await within(copy_context(), acall(context, self.run.executor)))
-        elif not self.inbox:
+        if not self.inbox:
             await self._wait()
         self.ready.clear()
         results: list[Any] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
@@ -96,7 +96,9 @@ def attempts(context: TaskContext) -> Operations:
     while True:
         _set_deadline(context, began)
         try:
-            return (yield from _attempt(context))
+            if context.run.trace is None or context.task.hidden:
+                return (yield from _work(context, context.input(), context.task.node.bodies))
+            return (yield from _traced(context))
         except GraphBubbleUp:
             raise
         except Exception as error:
@@ -123,11 +125,9 @@ def _set_deadline(context: TaskContext, began: float) -> None:
             context.progress = deadline.touch
 
 
-def _attempt(context: TaskContext) -> Operations:
+def _traced(context: TaskContext) -> Operations:
+    """An attempt that callbacks are told of."""
     value = context.input()
-    if context.run.trace is None or context.task.hidden:
-        writes, _ = yield from _work(context, value)
-        return writes
     task = context.task
     parent = context.callbacks
     if parent is None:
@@ -137,11 +137,11 @@ def _attempt(context: TaskContext) -> Operations:
     context.callbacks = manager.get_child()
     config["callbacks"] = context.heard_callbacks()
     try:
-        writes, result = yield from _work(context, value)
+        writes = yield from _work(context, value, task.node.bodies)
     except Exception as error:
         yield Trace(manager, "on_chain_error", error)
         raise
-    yield from _close(task, manager, result)
+    yield from _close(task, manager, context.result)
     return writes
 
 
@@ -182,23 +182,20 @@ def _traced_input(task: Task, value: Any) -> Any:
         return {"args": args, **kwargs}
 
 
-def _work(context: TaskContext, value: Any) -> Generator[Any, Any, tuple[list[Write], Any]]:
-    """The node's bodies in a row, then its writes, then its conditional edges."""
+def _work(context: TaskContext, value: Any, bodies: Sequence[Body]) -> Operations:
+    """The node's bodies in a row, then its writes, then where its conditional edges lead."""
     node = context.task.node
     try:
-        for body in node.bodies:
+        for body in bodies:
             value = yield Invoke(body, value)
     except ParentCommand as bubble:
         value = _addressed(context, bubble)
     if context.paused is not None:
         raise context.paused  # a node cannot swallow its own pause
-    return (yield from settle(context, value)), value
-
-
-def settle(context: TaskContext, value: Any) -> Operations:
-    """What a node's result stands for: its writes, then where its conditional edges lead."""
-    node = context.task.node
-    writes = [*context.pushed, *(node.outputs(value) if node.outputs is not None else [])]
+    context.result = value
+    writes = node.outputs(value) if node.outputs is not None else []
+    if context.pushed:
+        writes = [*context.pushed, *writes]
     for branch in node.branches:
         seen = context.view(branch.reads, writes)
         if branch.passes_on and isinstance(value, dict) and isinstance(seen, dict):
@@ -210,6 +207,11 @@ def settle(context: TaskContext, value: Any) -> Operations:
         if context.paused is not None:
             raise context.paused
     return writes or [(NO_WRITES, None)]
+
+
+def settle(context: TaskContext, value: Any) -> Operations:
+    """What a node's result stands for, had its bodies returned `value`: nothing runs but its edges."""
+    return _work(context, value, ())
 
 
 def _addressed(context: TaskContext, bubble: ParentCommand) -> Command[Any]:

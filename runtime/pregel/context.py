@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from typing import TYPE_CHECKING, Any
 
 from runtime._constants import (
@@ -61,14 +60,13 @@ class TaskContext:
         "control",
         "deadline",
         "frame",
-        "lock",
         "node_error",
         "paused",
         "progress",
         "pushed",
         "questions",
+        "result",
         "run",
-        "spawned",
         "started",
         "task",
     )
@@ -85,10 +83,9 @@ class TaskContext:
         self.progress: Callable[[], None] | None = None
         self.beat: Callable[[], None] | None = None
         self.deadline: Deadline | None = None
-        self.lock = threading.Lock()
+        self.result: Any = None
         self.answers: list[Any] = []
         self.questions: list[tuple[str, str]] = []
-        self.spawned: list[Any] = []
         self.begin_attempt()
         if frame.pending:
             self._recall()
@@ -129,12 +126,12 @@ class TaskContext:
         index = next(self._asked)
         question = Question(self, value, index, response_schema)
         if index < len(self.answers):
-            question.check(self.questions)
+            self._check(question)
             answer = question.validate(self.answers[index])
             self._answered(index)
             return answer
         if question.id in self.run.answers:
-            question.check(self.questions)
+            self._check(question)
             given = self.run.answers[question.id]
             answer = question.validate(given)
             self.answers.append(given)
@@ -151,8 +148,15 @@ class TaskContext:
         self.questions = [*self.questions[:index], (question.id, question.digest())]
         raise self.paused
 
+    def _check(self, question: Question) -> None:
+        """Refuse an answer that was given to another question, unless the caller changed the question's state."""
+        if not self.run.edited:
+            question.check(self.questions)
+
     def _is_addressed(self) -> bool:
-        """Whether the caller's config named a checkpoint of this very run, inside the outermost graph."""
+        """Whether a plain answer is for this run: the caller's config named none inside, or one of this very run."""
+        if not self.run.targets:
+            return True
         origin = self.run.origin
         if origin is None or origin.checkpoint_id is None:
             return False

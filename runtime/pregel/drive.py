@@ -95,7 +95,6 @@ class Blocking:
         self.run = run
         self.inbox: SimpleQueue[Any] = SimpleQueue()
         self.todo: deque[tuple[TaskContext, Context]] = deque()
-        self.inline: TaskContext | None = None
         self.chunks: deque[Event] = deque()
         self.results: list[Any] = []
         self.deadline: float | None = None
@@ -125,17 +124,17 @@ class Blocking:
 
     # --- tasks ----------------------------------------------------------------------------------
 
-    def _start(self, effect: fx.Start) -> None:
+    def _start(self, effect: fx.Start) -> list[Any] | None:
         run, contexts = self.run, effect.contexts
         if run.step_timeout is not None:
             self.deadline = time.monotonic() + run.step_timeout
-        alone = len(contexts) == 1 and not self.todo and self.inline is None
+        alone = len(contexts) == 1 and not self.todo
         if alone and not run.live and run.step_timeout is None and not contexts[0].task.node.spawns:
-            self.inline = contexts[0]
-            return
+            return [copy_context().run(call, contexts[0])]
         self.todo.extend((context, copy_context()) for context in contexts)
         for _ in range(min(len(contexts), run.max_concurrency or DEFAULT_CONCURRENCY)):
             self.submit(self._draw)
+        return None
 
     def submit(self, job: Callable[[], None]) -> None:
         """Run a job on a thread of the run's executor."""
@@ -166,10 +165,6 @@ class Blocking:
 
     def _receive(self, _effect: fx.Receive) -> list[Any]:
         """Wait for something to arrive; results are returned, streamed chunks are set aside."""
-        if self.inline is not None:
-            context, self.inline = self.inline, None
-            result = copy_context().run(call, context)
-            return [result, *self._arrived()]
         self._take(self._next())
         return self._arrived()
 

@@ -76,7 +76,10 @@ class Flush:
 
 @dataclass(slots=True)
 class Start:
-    """Begin to run these tasks. Each will be answered by exactly one `Result`."""
+    """Begin to run these tasks. Each will be answered by exactly one `Result`.
+
+    Answer with the results that are there at once (of a task that ran in place), or with nothing.
+    """
 
     contexts: Sequence[TaskContext]
 

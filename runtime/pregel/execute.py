@@ -112,12 +112,12 @@ def execute(run: Run, frame: Frame, tasks: list[Task]) -> Generator[Effect, Any,
     if run.messages is not None:
         for context in contexts:
             run.messages.before(context)
-    yield Start(contexts)
+    arrived = yield Start(contexts)
     superstep = _Superstep(run, frame, tasks, outcome, len(todo))
     while superstep.waiting:
-        arrived = yield Receive()
-        for item in arrived:
+        for item in arrived or (yield Receive()):
             yield from superstep.take(item)
+        arrived = None
     return outcome
 
 
@@ -231,7 +231,8 @@ class _Superstep:
             self.waiting += 1
             handler_context = _context(self.run, self.frame, handler)
             events.task_started(self.run, handler, handler_context)
-            yield Start([handler_context])
+            for result in (yield Start([handler_context])) or ():
+                yield from self.take(result)
             return
         events.task_failed(self.run, task)
         if not task.is_call:

@@ -156,26 +156,26 @@ class Frame:
         for name, value in writes:
             overlay.setdefault(name, []).append(value)
         if isinstance(select, str):
-            return self._viewed(select, overlay)
+            return isolate(self._seen_through(overlay, select))
         found: dict[str, Any] = {}
         managed = self.topology.managed
         for name in select:
-            if name in managed:
+            if managed and name in managed:
                 if clock is not None:
                     found[name] = managed[name].get(clock)
                 continue
-            value = self._viewed(name, overlay)
+            value = self._seen_through(overlay, name)
             if value is not MISSING:
-                found[name] = value
+                found[name] = isolate(value)
         return found
 
-    def _viewed(self, name: str, overlay: Mapping[str, list[Any]]) -> Any:
-        channel = self.channel(name)
-        if name in overlay:
+    def _seen_through(self, overlay: Mapping[str, list[Any]], name: str) -> Any:
+        channel = self.channels.get(name) or self.channel(name)
+        if overlay and name in overlay:
             channel = channel.copy()
             channel.update(overlay[name])
         try:
-            return isolate(channel.get())
+            return channel.get()
         except EmptyChannelError:
             return MISSING
 
