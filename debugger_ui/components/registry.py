@@ -59,4 +59,7 @@ def mount(name: str, html: str, **arguments: Any) -> Any:
 
 @cache
 def _component(name: str, html: str) -> Mount:
-    return st.components.v2.component(f"{manifest().name}.{name}", html=html, js=f"{name}.js", css=f"{name}.css")
+    # The style goes along as text: as a file each mounted component would fetch it anew, and be seen
+    # without it until it has come.
+    style = (ASSETS / f"{name}.css").read_text("utf-8")
+    return st.components.v2.component(f"{manifest().name}.{name}", html=html, js=f"{name}.js", css=style)
