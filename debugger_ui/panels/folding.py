@@ -1,20 +1,13 @@
 """The barrier and the update of a superstep: whose results are in, and how they fold into each channel."""
 
-import pandas as pd
+from typing import Any
 
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.channels import number
 from debugger_ui.panels.tasks import FINISHED
-from debugger_ui.panels.words import TASK, TASK_TONE
 from debugger_ui.session.views import CheckpointView, UpdateFold, UpdateView
-
-FOLD = (
-    sheet.column("who", "", width="30%"),
-    sheet.column("write", "Write"),
-    sheet.column("after", "Value", hint="of the channel, with this write folded in"),
-)
 
 
 def barrier_part(view: CheckpointView) -> sheet.Block:
@@ -49,18 +42,9 @@ def update_part(view: CheckpointView, update: UpdateView, *, over: bool) -> shee
 
 def fold_card(fold: UpdateFold, view: CheckpointView) -> sheet.Block:
     """Return one channel: before ⊕ each write = after, and its version on both sides."""
-    names = {task.id: task.status for task in view.tasks}
-    rows = [{"who": [sheet.word("before", "muted")], "write": "", "after": [sheet.value_item(fold.before)]}]
-    for step in fold.steps:
-        who = [sheet.word("⊕", "sep"), sheet.word(step.node, "mono", title=f"task {step.task}")]
-        if names.get(step.task) == "supplied":
-            who.append(sheet.chip("supplied", TASK_TONE["supplied"], TASK["supplied"][1]))
-        rows.append({"who": who, "write": [sheet.value_item(step.value)], "after": [sheet.value_item(step.after)]})
-    if not fold.refused:
-        rows.append({"who": [sheet.word("= after", "strong")], "write": "", "after": [sheet.value_item(fold.after)]})
-    blocks = [sheet.table(pd.DataFrame(rows), FOLD, label=f"Fold of {fold.channel}")]
+    blocks: list[sheet.Block] = [sheet.tree(fold_rows(fold, view), depth=0)]
     if fold.refused:
-        blocks.insert(0, sheet.note(fold.refused, "error", name="refused"))
+        blocks.insert(0, sheet.note(sentence(fold.refused), "error", name="refused"))
     items = [
         sheet.word(fold.reducer or "last value wins", "muted"),
         sheet.gap(),
@@ -68,6 +52,28 @@ def fold_card(fold: UpdateFold, view: CheckpointView) -> sheet.Block:
     ]
     look = ("failed", "failed") if fold.refused else ("", "")
     return sheet.card(fold.channel, blocks, look=look, items=items, name=f"fold/{fold.channel}")
+
+
+def fold_rows(fold: UpdateFold, view: CheckpointView) -> list[dict[str, Any]]:
+    """Return the value before, each write with what the channel is then, and the value after."""
+    by_hand = {task.id for task in view.tasks if task.status == "supplied"}
+    several = len(fold.steps) > 1
+    rows: list[dict[str, Any]] = [{"key": "before", "value": sheet.node(fold.before)}]
+    for place, step in enumerate(fold.steps, 1):
+        name = f"⊕ {place} {step.node}" if several else f"⊕ {step.node}"
+        by = "hand (supplied)" if step.task in by_hand else ""
+        rows.append({"key": name, "value": sheet.node(step.value), "by": by})
+        if several and place < len(fold.steps):
+            rows.append({"key": f"= after {place}", "value": sheet.node(step.after)})
+    if not fold.refused:
+        rows.append({"key": "= after", "value": sheet.node(fold.after)})
+    return rows
+
+
+def sentence(refusal: str) -> str:
+    """Return a refusal without the code that the runtime puts below it."""
+    lines = [line for line in refusal.splitlines() if not (line.startswith("[") and line.endswith("]"))]
+    return " ".join(lines)
 
 
 def version_words(fold: UpdateFold) -> str:

@@ -313,11 +313,11 @@ def supply_box(here: Tab, view: CheckpointView, task: TaskView, busy: bool) -> N
     """Draw the box for a result that is given by hand instead of running the task."""
     key, rev = f"supply_{slug(task.id)}", f"{view.id}:{task.id}"
     with st.container(key="supply_box", border=True, gap="small"):
-        keys = ", ".join(entry.key for entry in view.entries)
+        keys = ", ".join(channel.name for channel in here.see(here.session.channels, view.id) or ())
         about = "What the node would return: an object of state keys. The task is not run; the record says supplied."
         blocks = [
             sheet.bar([sheet.word("Result of", "label"), sheet.word(task.name, "mono strong")]),
-            sheet.text(about + (f" Keys with a value: {keys}." if keys else ""), "small"),
+            sheet.text(about + (f" Keys: {keys}." if keys else ""), "small"),
         ]
         sheet.sheet(blocks, key="supply_about", scope=task.id)
         json_editor("{}", key=key, rev=rev, height=EDITOR_HEIGHT, label="Result as JSON")

@@ -47,8 +47,10 @@ def test_a_recorded_superstep_shows_its_four_parts(open_page):
     findings = next(fold for fold in update.folds if fold.channel == "findings")
     assert len(findings.steps) > 1
     rows = next(fold for fold in folds if fold["title"] == "findings")["blocks"][0]["rows"]
-    assert [row["cells"][0][1]["text"] for row in rows[1:-1]] == [step.node for step in findings.steps]
-    assert rows[-1]["cells"][2][0]["value"]["x"] == findings.after.text
+    writers = [row["key"].split()[-1] for row in rows if row["key"].startswith("⊕")]
+    assert writers == [step.node for step in findings.steps]
+    assert (rows[0]["key"], rows[0]["value"]["x"]) == ("before", findings.before.text)
+    assert (rows[-1]["key"], rows[-1]["value"]["x"]) == ("= after", findings.after.text)
 
 
 def test_a_recorded_superstep_offers_nothing_to_run(open_page):
@@ -108,6 +110,7 @@ def test_a_supplied_result_is_used_and_is_called_supplied(open_page):
     assert next(task.status for task in session_of(page).tasks() if task.id == failed.id) == "supplied"
     fold = next(block for block in part(page, "superstep_update", "Update")["blocks"] if block["kind"] == "card")
     assert HOSTILE in json.dumps(fold)
+    assert "hand (supplied)" in json.dumps(fold)
     assert not any(HOSTILE in element.value for element in page.markdown)
     page.button(key="run_update").click().run()
     finish(page)
