@@ -21,8 +21,8 @@ from runtime._constants import (
 )
 from runtime._context import CONFIG_KEY_TASK
 from runtime.pregel.context import TaskContext
+from runtime.pregel.handover import strip_ids
 from runtime.pregel.run import DEFAULT_RECURSION_LIMIT, Origin, Run
-from runtime.pregel.start import strip_ids
 
 if TYPE_CHECKING:
     from runtime.pregel.app import Pregel

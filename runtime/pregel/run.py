@@ -113,7 +113,10 @@ class Run:
         shown: Whether the run has anything to give back: its output channels were written, or it went on
             from a state that had them.
         replay: When replaying: what runs inside begin on.
-        loose: A plain answer given to a checkpoint inside a subgraph: for the first question asked there.
+        loose: A plain answer to no open question: for the first that is asked, where the caller named a
+            checkpoint inside a subgraph the first one there.
+        edited: Whether the caller changed the state along with the answers, so that questions that are asked
+            again may read differently.
         origin: For a run inside a replayed task: the checkpoint, in the namespace of the task's former
             self, that it goes on from.
         origins: By id of a task on this branch, the namespace of its former self.
@@ -174,6 +177,7 @@ class Run:
     # Where it goes on from, and with which answers.
     answers: dict[str, Any] = field(default_factory=dict)
     loose: list[Any] = field(default_factory=list)
+    edited: bool = False
     replaying: bool = False
     resuming: bool = False
     replay: Replay | None = None
@@ -226,6 +230,7 @@ class Run:
         self.targets = outer.targets
         self.replay = outer.replay
         self.loose = outer.loose
+        self.edited = outer.edited
         self.control = outer.control
         self.server_info = outer.server_info
         self.strict = outer.strict

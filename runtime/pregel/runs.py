@@ -237,10 +237,7 @@ def _invoke_options(graph: Pregel, stream_mode: Any, given: dict[str, Any]) -> O
     return options
 
 
-_NAMES = frozenset(
-    ("context", "print_mode", "output_keys", "interrupt_before", "interrupt_after")
-    + ("durability", "control", "subgraphs", "debug", "version")
-)
+_NAMES = frozenset(Options.__slots__) - {"modes", "many", "printed"} | {"print_mode", "debug"}
 
 
 def _unknown(given: Mapping[str, Any]) -> dict[str, Any]:

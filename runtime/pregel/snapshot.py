@@ -25,10 +25,11 @@ from runtime.errors import CheckpointNotFoundError
 from runtime.pregel.effects import Effect, Load
 from runtime.pregel.events import result_of
 from runtime.pregel.frame import Frame
+from runtime.pregel.handover import strip_ids
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import read_record
 from runtime.pregel.run import Run
-from runtime.pregel.start import bearer, strip_ids
+from runtime.pregel.start import bearer
 from runtime.pregel.task import Task
 from runtime.pregel.update import NextVersion, count_up, update
 from runtime.types import Interrupt, PregelTask, StateSnapshot

@@ -15,19 +15,20 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from runtime._constants import CONF, INPUT, INTERRUPT, NS_END, NS_SEP, NULL_TASK_ID, RESUME, TASKS
+from runtime._constants import CONF, INPUT, INTERRUPT, NULL_TASK_ID, TASKS
 from runtime.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
 from runtime.pregel import events
 from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
 from runtime.pregel.frame import Frame
+from runtime.pregel.handover import hand_over, past_edits
 from runtime.pregel.model import WAKES, PregelNode, Write
 from runtime.pregel.plan import plan, refuse_missing
 from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
 from runtime.pregel.run import Base, Origin, Replay, Run
-from runtime.pregel.task import Place, Task, path_text
+from runtime.pregel.task import Place, Task
 from runtime.pregel.update import update
-from runtime.types import Command, Send, interrupt_id
+from runtime.types import Command, Send
 
 _NOBODY = PregelNode(triggers=(), channels=())
 
@@ -162,8 +163,7 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
         yield from _save_for_nobody(run, frame, writes)
     _apply(run, frame, [*null_writes, *writes])
     frame.pass_breakpoints()
-    if found.forking:
-        yield from _fork(run, found, former, asked)
+    yield from _take_over(run, found, former, asked)
     run.resuming = not replay or run.origin is not None
     events.values(run, frame)
 
@@ -173,6 +173,16 @@ def _save_for_nobody(run: Run, frame: Frame, writes: list[Write]) -> Generator[E
     if run.saver is not None and frame.config is not None:
         yield PutWrites(frame.config, writes, NULL_TASK_ID, "")
         frame.pending.extend((NULL_TASK_ID, channel, value) for channel, value in writes)
+
+
+def _take_over(
+    run: Run, found: Beginning, former: Sequence[Task], asked: dict[str, TaskRecord]
+) -> Generator[Effect, Any, None]:
+    """Give tasks that stand for others, on a new branch or after an edit inside, what those were given."""
+    if found.forking:
+        yield from _fork(run, found, former, asked)
+    elif run.answers and not run.root and found.frame.metadata.get("source") in ("update", "fork"):
+        yield from past_edits(run, found.frame)
 
 
 def _origin_ns(run: Run) -> str:
@@ -200,7 +210,7 @@ def _fork(
         before = old.get(task.path)
         if before is None:
             continue
-        yield from _hand_over(run, frame, before, task, asked.get(before.id))
+        yield from hand_over(run, frame, before, task, asked.get(before.id))
 
 
 def _newest(run: Run) -> Generator[Effect, Any, str | None]:
@@ -211,36 +221,6 @@ def _newest(run: Run) -> Generator[Effect, Any, str | None]:
     return head.checkpoint["id"] if head is not None else None
 
 
-def _hand_over(
-    run: Run, frame: Frame, before: Task, task: Task, record: TaskRecord | None
-) -> Generator[Effect, Any, None]:
-    """Give a task on a new branch the answers that its former self gets, and point inside it."""
-    former_ns = before.checkpoint_ns
-    if any(leads_to(former_ns, ns) or leads_to(strip_ids(former_ns), ns) for ns in run.targets):
-        run.origins[task.id] = former_ns
-    if record is None or not record.interrupts:
-        return
-    for index in range(len(record.answers) + 1):
-        given = interrupt_id(former_ns, index)
-        if given in run.answers:
-            answers = [*record.answers[:index], run.answers[given]]
-            yield from _save_writes(run, frame, task, [(RESUME, answers)])
-            return
-    if any(interrupt.id in run.answers for interrupt in record.interrupts):
-        run.origins[task.id] = former_ns
-
-
-def leads_to(ns: str, target: str) -> bool:
-    """Whether a namespace is on the way to another."""
-    return target == ns or target.startswith(f"{ns}{NS_SEP}")
-
-
-def _save_writes(run: Run, frame: Frame, task: Task, writes: list[Write]) -> Generator[Effect, Any, None]:
-    frame.pending.extend((task.id, channel, value) for channel, value in writes)
-    if run.saver is not None and frame.config is not None:
-        yield PutWrites(frame.config, writes, task.id, path_text(task.path))
-
-
 # --- answers ------------------------------------------------------------------------------------
 
 
@@ -249,6 +229,7 @@ def _match(run: Run, found: Beginning) -> Generator[Effect, Any, bool]:
     command = found.command
     if not run.root or command is None:
         return bool(run.answers or run.loose) and run.origin is not None
+    run.edited = bool(command.update or command.goto)
     pending = open_questions(found.frame, run.ns, again=found.has_children)
     resume = command.resume
     if resume is None and not (pending and not command.update and not command.goto):
@@ -265,7 +246,9 @@ def _match(run: Run, found: Beginning) -> Generator[Effect, Any, bool]:
     if isinstance(resume, dict) and resume and not all(key in pending for key in resume):
         issued = yield from _issued(run)
     run.answers.update(match_answers(resume, pending, issued))
-    return bool(run.answers)
+    if not run.answers and resume is not None:
+        run.loose.append(resume)  # an edit has taken the question away: what it leads to may ask again
+    return bool(run.answers or run.loose)
 
 
 def open_questions(frame: Frame, ns: str, *, again: bool = False) -> list[str]:
@@ -280,11 +263,6 @@ def open_questions(frame: Frame, ns: str, *, again: bool = False) -> list[str]:
             shown = record.interrupts if again else record.open(task.checkpoint_ns)
             found.extend(interrupt.id for interrupt in shown)
     return list(dict.fromkeys(found))
-
-
-def strip_ids(ns: str) -> str:
-    """A namespace without task ids: the same for every run of the node."""
-    return NS_SEP.join(part.split(NS_END)[0] for part in ns.split(NS_SEP))
 
 
 def _issued(run: Run) -> Generator[Effect, Any, set[str]]:
