@@ -1,6 +1,7 @@
 """Supersteps: what runs when, how writes are folded, and what checkpoints say of it."""
 
 import threading
+from itertools import pairwise
 
 import pytest
 from typing_extensions import TypedDict
@@ -30,7 +31,7 @@ def test_checkpoints_are_a_chain_with_rising_ids(run, saver):
     graph = chain("one", "two", "three").compile(checkpointer=saver)
     run(graph, {"log": []}, thread())
     history = run.history(graph, thread())
-    for child, parent in zip(history, history[1:], strict=False):
+    for child, parent in pairwise(history):
         assert child.parent_config == parent.config
         assert child.config["configurable"]["checkpoint_id"] > parent.config["configurable"]["checkpoint_id"]
     assert history[-1].parent_config is None
