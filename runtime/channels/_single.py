@@ -51,7 +51,7 @@ class SingleValue(BaseChannel[Value, Value, Value], Generic[Value]):
 
     def copy(self) -> Self:
         """Return a channel that can be updated without changing this one."""
-        return self.from_checkpoint(self.value)
+        return self._clone()
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return a new channel like this one that holds `checkpoint`."""

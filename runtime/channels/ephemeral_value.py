@@ -31,6 +31,10 @@ class EphemeralValue(SingleValue[Value], Generic[Value]):
     def __hash__(self) -> int:
         return hash((EphemeralValue, self.guard))
 
+    def copy(self) -> Self:
+        """Return a channel that can be updated without changing this one."""
+        return self.from_checkpoint(self.value)
+
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return a new channel like this one that holds `checkpoint`."""
         if type(self) is not EphemeralValue:

@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from runtime.pregel import effects as fx
 from runtime.pregel.call import acall, aperform, settle
 from runtime.pregel.context import TaskContext
-from runtime.pregel.drive import Event, any_child, drain, without_id, written_by
+from runtime.pregel.drive import DEFAULT_CONCURRENCY, Event, any_child, drain, without_id, written_by
 from runtime.pregel.lifecycle import atell
 from runtime.pregel.program import Program
 from runtime.pregel.run import Run
@@ -43,6 +43,7 @@ class Asyncio:
         self.chunks: deque[Event] = deque()
         self.deadline: float | None = None
         self.halted = False
+        self._most: int | None = None
         self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
         self._saving: asyncio.Task[None] | None = None
         self._saves: deque[Job] = deque()
@@ -88,15 +89,22 @@ class Asyncio:
             self.deadline = self.loop.time() + run.step_timeout
         alone = len(contexts) == 1 and not self.todo and not self.running
         if alone and not run.live and run.step_timeout is None and not contexts[0].task.node.spawns:
-            return [await within(copy_context(), acall(contexts[0], run.executor))]
+            result = await within(copy_context(), acall(contexts[0], run.executor))
+            if not self.inbox:
+                return [result]
+            self.post(result)  # after what it called, which is to be taken first
+            return None
         self.halted = False
+        # Coroutines cost little while they wait; a blocking node takes a thread.
+        blocking = any(body.func is not None for context in contexts for body in context.task.node.bodies)
+        self._most = DEFAULT_CONCURRENCY if blocking else None
         self.todo.extend((context, copy_context()) for context in contexts)
         self._fill()
         return None
 
     def _fill(self) -> None:
         """Start as many as may run at once."""
-        limit = self.run.max_concurrency
+        limit = self.run.max_concurrency or self._most
         while self.todo and (limit is None or len(self.running) < limit):
             context, around = self.todo.popleft()
             self._launch(context, around, None)

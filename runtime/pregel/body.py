@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import copy_context
 from functools import partial
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
 
 from runtime.pregel.context import TaskContext
+from runtime.pregel.workers import WORKERS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -48,7 +50,7 @@ class Body:
         afunc: The async form, where it is another function.
     """
 
-    __slots__ = ("_asked", "_positional", "afunc", "func", "name", "runnable", "target")
+    __slots__ = ("_asked", "_positional", "_quick", "afunc", "func", "name", "runnable", "target")
 
     def __init__(self, target: Any, name: str | None = None, afunc: Any = None) -> None:
         self.target = target
@@ -76,6 +78,7 @@ class Body:
             self.afunc = afunc
         called = self.func or self.afunc
         self._positional = True
+        self._quick = 0
         self._asked = injected_names(called) if called is not None else ()
 
     @property
@@ -128,6 +131,25 @@ class Body:
             )
         return result
 
+    async def aroute(self, context: TaskContext, value: Any, executor: Executor | None) -> Any:
+        """Ask a conditional edge. One that blocks goes to a thread, one that has proved quick is asked in place.
+
+        Nearly all conditional edges are a comparison or two, and a thread costs a hundred times that. But nothing
+        keeps one from calling a model, so each has to show first, and again whenever it was slow, what it is.
+        """
+        if self.func is None or self._asked:
+            return await self.acall(context, value, executor)
+        began = time.perf_counter()
+        if self._quick < _PROOFS:
+            result, seconds = await in_thread(executor, partial(_timed, self.func, value))
+        else:
+            result = self.func(value)
+            seconds = time.perf_counter() - began
+        self._quick = self._quick + 1 if seconds < _QUICK_SECONDS else 0
+        if isinstance(result, Runnable):
+            return await result.ainvoke(value, context.config)
+        return await result if inspect.isawaitable(result) else result
+
     async def acall(self, context: TaskContext, value: Any, executor: Executor | None) -> Any:
         """Await it; a blocking function runs on the executor, so that it holds up nobody."""
         if self.afunc is not None:
@@ -151,23 +173,46 @@ class Body:
         return result
 
 
+_PROOFS = 3
+_QUICK_SECONDS = 0.0005
+
+
+def _timed(func: Callable[[Any], Any], value: Any) -> tuple[Any, float]:
+    began = time.perf_counter()
+    return func(value), time.perf_counter() - began
+
+
 _PLAIN = frozenset({dict, str, list, tuple, type(None), bool, int, float})
 
 
 async def in_thread(executor: Executor | None, func: Callable[[], Any]) -> Any:
-    """Run a blocking function on the executor, in a copy of the caller's context."""
-    context = copy_context()
+    """Run a blocking function on the executor, or on a thread of ours, in a copy of the caller's context."""
+    loop, context = asyncio.get_running_loop(), copy_context()
+    future: asyncio.Future[tuple[bool, Any]] = loop.create_future()
 
-    def guarded() -> tuple[bool, Any]:
+    def job() -> None:
         try:
-            return True, context.run(func)
-        except StopIteration as stop:  # a future cannot carry it
-            return False, stop
+            outcome = (True, context.run(func))
+        except BaseException as error:  # carried to whoever awaits
+            outcome = (False, error)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle_future, future, outcome)
 
-    done, result = await asyncio.get_running_loop().run_in_executor(executor, guarded)
-    if not done:
-        raise RuntimeError("a node raised StopIteration") from result
-    return result
+    if executor is None:
+        WORKERS.submit(job)
+    else:
+        executor.submit(job)
+    done, value = await future
+    if done:
+        return value
+    if isinstance(value, StopIteration):  # a coroutine cannot raise it
+        raise RuntimeError("a node raised StopIteration") from value
+    raise value
+
+
+def _settle_future(future: asyncio.Future[tuple[bool, Any]], outcome: tuple[bool, Any]) -> None:
+    if not future.done():  # cancelled meanwhile: nobody waits for it any more
+        future.set_result(outcome)
 
 
 def _joined(parts: list[Any]) -> Any:

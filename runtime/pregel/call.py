@@ -50,6 +50,17 @@ class Invoke:
         return await context.deadline.arun(self.body.acall(context, self.value, executor))
 
 
+class Route(Invoke):
+    """Ask a conditional edge where to go."""
+
+    __slots__ = ()
+
+    async def aperform(self, context: TaskContext, executor: Executor | None) -> Any:
+        if context.deadline is None:
+            return await self.body.aroute(context, self.value, executor)
+        return await context.deadline.arun(self.body.aroute(context, self.value, executor))
+
+
 class Wait:
     """Let some seconds pass before the next attempt."""
 
@@ -202,7 +213,7 @@ def _work(context: TaskContext, value: Any, bodies: Sequence[Body]) -> Operation
             seen = {**value, **seen}
         if branch.mapper is not None:
             seen = branch.mapper(seen)
-        answer = yield Invoke(branch.router, seen)
+        answer = yield Route(branch.router, seen)
         writes.extend(branch.route(answer))
         if context.paused is not None:
             raise context.paused
