@@ -10,7 +10,7 @@ from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import STATUS, status_chip
 from debugger_ui.session.views import CheckpointView, Overview, ThreadRow
 
-DEBUG, THREADS = "Debug", "Threads"
+DEBUG, THREADS, INBOX = "Debug", "Threads", "Inbox"
 PICKER_ROWS = 200
 THREAD_PICKER, BRANCH_PICKER = "thread_picker", "branch_picker"
 
@@ -31,7 +31,7 @@ def header(here: Tab, view: CheckpointView | None) -> None:
             sheet.line(standing(overview, view), key="standing", height=34)
         st.segmented_control(
             "Page",
-            [DEBUG, THREADS],
+            [DEBUG, THREADS, INBOX],
             key="page",
             default=DEBUG,
             label_visibility="collapsed",

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import debug, header, tab, threads
+from debugger_ui.panels import debug, header, inbox, tab, threads
 from debugger_ui.panels.tab import Tab
 from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
@@ -52,6 +52,8 @@ def draw(here: Tab) -> None:
     header.header(here, view)
     if header.page() == header.THREADS:
         threads.page(here)
+    elif header.page() == header.INBOX:
+        inbox.page(here)
     else:
         debug.page(here, progress, view)
     message(here)

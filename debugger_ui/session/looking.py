@@ -4,7 +4,7 @@ Nothing here runs a node or writes to a database.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from debugger_ui.engines.base import MISSING
@@ -102,6 +102,10 @@ class Looking:
         self.cursor, dropped = from_params(self.workspace, params)
         self._seen = None
         return dropped
+
+    def pulse(self) -> Hashable:
+        """Return something that differs once a thread may have changed, or a run began or ended; cheap."""
+        return self.desk.engine.version(), self.workspace.board.busy()
 
     # --- threads and history ------------------------------------------------------------------
 
