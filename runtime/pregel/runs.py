@@ -34,6 +34,9 @@ LIVE_MODES = frozenset({"custom", "messages", "tools"})
 """Modes whose chunks are made while a node runs, so that the loop's thread has to stay free for them."""
 
 
+MODES = frozenset({"values", "updates", "checkpoints", "tasks", "debug", *LIVE_MODES})
+
+
 @dataclass(slots=True)
 class Options:
     """How a caller wants a run to go, and to be told of it."""
@@ -60,8 +63,12 @@ class Options:
         if given.get("debug") or (given.get("debug") is None and graph.debug):
             printed = ("updates", "values")
         durability = _durability(given)
+        modes = (mode,) if isinstance(mode, str) else tuple(mode)
+        unknown = [name for name in modes if name not in MODES]
+        if unknown:
+            raise ValueError(f"stream_mode {unknown[0]!r} is unknown; there are {', '.join(sorted(MODES))}")
         return cls(
-            modes=(mode,) if isinstance(mode, str) else tuple(mode),
+            modes=modes,
             many=not isinstance(mode, str),
             printed=frozenset((printed,) if isinstance(printed, str) else printed),
             context=given.get("context"),
