@@ -184,7 +184,12 @@ def _snapshot(snapshot: Any) -> dict[str, Any]:
         "source": snapshot.metadata["source"],
         "step": snapshot.metadata["step"],
         "tasks": [
-            (task.name, task.result, task.error is not None and task.result is None, tuple(i.value for i in task.interrupts))
+            (
+                task.name,
+                task.result,
+                task.error is not None and task.result is None,
+                tuple(i.value for i in task.interrupts),
+            )
             for task in snapshot.tasks
         ],
     }
