@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from runtime.checkpoint.base import SerializerProtocol
-from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.frames import State, read_state
 from runtime.checkpoint.sql.heads import Heads
@@ -181,13 +180,14 @@ def load_head(conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None, wi
         return Head(State(), WriteLog())
     log = load_log(conn, thread_id, ns, checkpoint_id) if with_log else WriteLog()
     log.stale = not with_log
-    chain = conn.rows(queries.CHAIN, thread_id, ns, checkpoint_id)
-    if not chain:
+    own = conn.one(queries.CHECKPOINT, thread_id, ns, checkpoint_id)
+    if own is None:
         return Head(State(), log)
-    header = conn.one(queries.CHECKPOINT, thread_id, ns, checkpoint_id)
-    if header is None:
-        raise CheckpointStorageError(f"checkpoint {checkpoint_id!r} has gone while it was read", "corrupt")
-    return Head(read_state(chain), log, *header)
+    metadata, created_at, parent, keyframe, frame = own
+    chain = [(checkpoint_id, parent, keyframe, frame)]
+    if not keyframe:
+        chain += conn.rows(queries.CHAIN, thread_id, ns, parent)
+    return Head(read_state(chain), log, metadata, created_at)
 
 
 def load_log(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> WriteLog:

@@ -57,7 +57,10 @@ HEADER = (
 )
 
 CHECKPOINT = Statement(
-    select(_c.metadata, _c.created_at).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")), "thread ns id"
+    select(_c.metadata, _c.created_at, _c.parent_checkpoint_id, _c.keyframe, _c.frame).where(
+        *_in_namespace(_c), _c.checkpoint_id == bindparam("id")
+    ),
+    "thread ns id",
 )
 
 

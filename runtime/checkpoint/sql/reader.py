@@ -1,6 +1,7 @@
 """From rows to checkpoints. Functions of a connection, for the newest one, for any one, for many.
 
 Rule: what is handed out is new. No two callers ever share a dict or a list, nor does the cache with any of them.
+      Only messages may be shared, by runs on one thread: see `handed`.
 """
 
 import json
@@ -82,7 +83,11 @@ def get_tuple(
     found = find(store, conn, thread_id, ns, checkpoint_id)
     if found is None:
         return None
-    values = read_values(conn, serde, thread_id, ns, found.places)
+    values = (
+        read_values(conn, serde, thread_id, ns, found.places)
+        if checkpoint_id
+        else _newest_values(store, conn, serde, thread_id, ns, found.places)
+    )
     rows = [] if found.quiet else conn.rows(queries.WRITES, thread_id, ns, found.id)
     _remember(store, serde, (thread_id, ns, found.id), values)
     return as_tuple(serde, thread_id, ns, found, values, pending_writes(serde, found.id, rows))
@@ -100,6 +105,28 @@ def _remember(store: Store, serde: SerializerProtocol, key: tuple[str, str, str]
             value = values.get(channel)
             if isinstance(place, Rope) and isinstance(value, list):
                 head.memos[channel] = Memo(value)
+
+
+def _newest_values(
+    store: Store, conn: Conn, serde: SerializerProtocol, thread_id: str, ns: str, places: Mapping[str, Place]
+) -> dict[str, Any]:
+    """`read_values` for a run: of lists of messages, only what was added since the last run is read."""
+    handed, epoch = store.handed, store.heads.epoch
+    taken = {}
+    rest: dict[str, Place] = {}
+    for channel, place in places.items():
+        if isinstance(place, Rope):
+            key = handed.key(serde, thread_id, ns, channel)
+            at, elements = handed.take(key, place, epoch)
+            taken[channel] = key, place, at, elements
+            place = Rope(place.parts[at:]) if at else place
+        rest[channel] = place
+    values = read_values(conn, serde, thread_id, ns, rest)
+    for channel, (key, place, at, elements) in taken.items():
+        if at < len(place.parts):
+            handed.keep(key, place, at, values[channel], epoch)
+        values[channel] = elements + values[channel]
+    return values
 
 
 def read_values(

@@ -4,16 +4,24 @@ Rule 1: all that happens at once is in one transaction: a checkpoint with its va
 Rule 2: memory is only a shortcut. Every answer is the same when the cache is empty.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from runtime.checkpoint.base import SerializerProtocol
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.database import Database, Session
+from runtime.checkpoint.sql.handed import Handed
 from runtime.checkpoint.sql.heads import Heads
 from runtime.checkpoint.sql.jobs import Job, PutStep
 from runtime.checkpoint.sql.statements import Conn
+
+
+T = TypeVar("T")
+
+
+class _Undo(Exception):
+    """Takes a rehearsal's transaction back."""
 
 
 class Store:
@@ -22,6 +30,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.heads = Heads()
+        self.handed = Handed()
         self._stamp: int | None = None
 
     def execute(self, jobs: Sequence[Job]) -> None:
@@ -77,6 +86,21 @@ class Store:
         self.heads.changed_elsewhere(row[1])
         self._stamp = session.stamp
         return True
+
+    def rehearse(self, work: Callable[[Conn], T]) -> T:
+        """Call `work(conn)`, which may remove rows, and undo what it did. Other writers wait meanwhile."""
+        done: list[T] = []
+        self.heads.forget()
+        try:
+            with self.database.write() as session:
+                self.note(session)
+                done.append(work(session.conn))
+                raise _Undo
+        except _Undo:
+            return done[0]
+        finally:
+            self._stamp = None
+            self.heads.forget()
 
     # --- removing and copying -----------------------------------------------------------------------
 
