@@ -14,7 +14,7 @@ from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm, EditPreview, Saved
 
 OVERWRITE, APPEND = "overwrite", "append"
-LINE, FRAME, LOWEST, HIGHEST = 19, 26, 84, 260
+LINE, FRAME, LOWEST, HIGHEST = 19, 26, 130, 260
 
 
 def edit(here: Tab, view: CheckpointView) -> None:
