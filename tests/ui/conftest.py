@@ -222,8 +222,9 @@ def open_page(database):
     shared._opened.clear()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """A Chromium for one module: while it runs, so does an event loop, in which others cannot start theirs."""
     path = chromium()
     if path is None:
         message = "no Chromium was found; name one in FORKPOINT_CHROMIUM"
