@@ -28,12 +28,18 @@ examples:
   forkpoint app.graph:graph --db agent.sqlite   your graph on its database
   forkpoint .                                   the graphs of a folder with langgraph.json
   forkpoint --db agent.sqlite                   a database alone, read-only
+  forkpoint db --help                           look after a database: info, check, prune, export
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    arguments = parser().parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["db"]:
+        from debugger_ui.dbtools import command
+
+        return command.main(given[1:])
+    arguments = parser().parse_args(given)
     if arguments.target is None and arguments.db is None:
         return complain("say what to open: demo, package.module:graph, a folder, or --db FILE")
     with ExitStack() as stack:

@@ -3,6 +3,7 @@
 Rule: functions of a connection; every list is paged by the caller.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
@@ -14,10 +15,11 @@ from runtime.checkpoint.sql.jobs import load_head
 from runtime.checkpoint.sql.listing import Wanted, page_values, select_page
 from runtime.checkpoint.sql.log import numbers
 from runtime.checkpoint.sql.places import Rope
+from runtime.checkpoint.sql.prune import prune
 from runtime.checkpoint.sql.reader import read_json
-from runtime.checkpoint.sql.records import CheckpointRecord, OutlineRecord, ThreadRecord, WriteRecord
+from runtime.checkpoint.sql.records import CheckpointRecord, OutlineRecord, Sizes, ThreadRecord, WriteRecord
 from runtime.checkpoint.sql.statements import Conn, Row, Statement
-from runtime.checkpoint.sql.tables import checkpoint_values, checkpoint_writes, checkpoints
+from runtime.checkpoint.sql.tables import TABLES, checkpoint_values, checkpoint_writes, checkpoints
 
 _c, _w, _v = checkpoints.c, checkpoint_writes.c, checkpoint_values.c
 
@@ -62,6 +64,11 @@ _SIZES = tuple(
     )
     for column in (_c.frame, _w.value, _v.value)
 )
+_COUNTS = tuple(
+    Statement(select(func.count()).select_from(table).where(table.c.thread_id == bindparam("thread")), "thread")
+    for table in (checkpoints, checkpoint_writes)
+)
+_ROWS = {table.name: Statement(select(func.count()).select_from(table)) for table in TABLES}
 _WRITES = Statement(
     select(_w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, func.length(_w.value))
     .where(
@@ -110,6 +117,20 @@ def thread_bytes(conn: Conn, thread_id: str) -> int:
     """How many bytes the frames and values of a thread take, in all its namespaces."""
     rows = [conn.one(statement, thread_id) for statement in _SIZES]
     return sum(row[0] for row in rows if row)
+
+
+def tables(conn: Conn) -> tuple[int, dict[str, int]]:
+    """The schema version, and how many rows each table has."""
+    store = conn.one(queries.STORE)
+    rows = {name: conn.one(statement) for name, statement in _ROWS.items()}
+    return store[0] if store else 0, {name: row[0] if row else 0 for name, row in rows.items()}
+
+
+def sizes(conn: Conn, thread_id: str) -> Sizes:
+    """How many rows and bytes a thread has, in all its namespaces."""
+    counted = [conn.one(statement, thread_id) for statement in _COUNTS]
+    checkpoints_, writes_ = (row[0] if row else 0 for row in counted)
+    return Sizes(checkpoints_, writes_, thread_bytes(conn, thread_id))
 
 
 def records(conn: Conn, wanted: Wanted, limit: int) -> list[CheckpointRecord]:
@@ -174,3 +195,13 @@ def channel_bytes(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> di
             row = conn.one(statement, thread_id, ns, *place)
             sizes[channel] = row[0] if row else 0
     return sizes
+
+
+def pruned(conn: Conn, thread_ids: Sequence[str], strategy: str) -> dict[str, tuple[Sizes, Sizes]]:
+    """Prune, and return what each thread had before and has after."""
+    found = {}
+    for thread_id in thread_ids:
+        before = sizes(conn, thread_id)
+        prune(conn, [thread_id], strategy)
+        found[thread_id] = before, sizes(conn, thread_id)
+    return found

@@ -1,14 +1,22 @@
-"""The part of the savers that tools look at histories with: no values are decoded, none are even read."""
+"""The part of the savers that tools look at histories with: no values are decoded, none even read, but by `audit`."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 
 from runtime.checkpoint.sql import browse, queries
+from runtime.checkpoint.sql.audit import Progress, audit
 from runtime.checkpoint.sql.configs import key_of
 from runtime.checkpoint.sql.listing import Wanted
-from runtime.checkpoint.sql.records import CheckpointRecord, OutlineRecord, ThreadRecord, WriteRecord
+from runtime.checkpoint.sql.records import (
+    CheckpointRecord,
+    Finding,
+    OutlineRecord,
+    Sizes,
+    ThreadRecord,
+    WriteRecord,
+)
 from runtime.checkpoint.sql.statements import Conn
 from runtime.checkpoint.sql.store import Store, read_serialized
 from runtime.checkpoint.sql.worker import Worker
@@ -64,6 +72,19 @@ class Looking:
     def channel_bytes(self, config: RunnableConfig) -> dict[str, int]:
         """How many stored bytes the value of each channel of a checkpoint takes."""
         return self._look(browse.channel_bytes, *key_of(config))
+
+    def tables(self) -> tuple[int, dict[str, int]]:
+        """The schema version, and how many rows each table has."""
+        return self._look(browse.tables)
+
+    def sizes(self, thread_id: str) -> Sizes:
+        """How many checkpoints and writes a thread has, and the bytes that its frames and values take."""
+        return self._look(browse.sizes, thread_id)
+
+    def audit(self, progress: Progress | None = None) -> Iterator[Finding]:
+        """What is wrong with the rows of the database; every frame is rebuilt and every value decoded."""
+        self._worker.flush()
+        return audit(self._store.database, self.serde, progress)
 
     def data_version(self) -> Hashable:
         """Something that is different once anybody has written to the database. Asking costs next to nothing."""

@@ -58,3 +58,22 @@ class OutlineRecord:
     updated_channels: tuple[str, ...] | None
     channels: tuple[str, ...] = ()
     writes: tuple[WriteRecord, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong in a database: where, and what. `checkpoint_id` is "" where it is not about one checkpoint."""
+
+    thread_id: str
+    ns: str
+    checkpoint_id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many rows a thread, or a whole database, has, and the bytes in its frames and values."""
+
+    checkpoints: int
+    writes: int
+    bytes: int

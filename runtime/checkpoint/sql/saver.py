@@ -26,6 +26,7 @@ from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql import store as storing
+from runtime.checkpoint.sql.browse import pruned
 from runtime.checkpoint.sql.configs import config_of, key_of, namespace_of, write_json
 from runtime.checkpoint.sql.database import Database
 from runtime.checkpoint.sql.filters import checked
@@ -35,6 +36,7 @@ from runtime.checkpoint.sql.looking import Looking
 from runtime.checkpoint.sql.prepare import Step, TaskWrites
 from runtime.checkpoint.sql.prune import delete_for_runs, prune
 from runtime.checkpoint.sql.reader import get_tuple
+from runtime.checkpoint.sql.records import Sizes
 from runtime.checkpoint.sql.store import Store
 from runtime.checkpoint.sql.worker import Worker
 
@@ -203,9 +205,14 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Remove all checkpoints of these threads (`delete`), or all but the newest of each namespace."""
-        if strategy not in ("keep_latest", "delete"):
-            raise ValueError(f"strategy is {strategy!r}; it can be 'keep_latest' or 'delete'")
-        self._change(prune, thread_ids, strategy)
+        self._change(prune, thread_ids, _strategy(strategy))
+
+    def preview_prune(
+        self, thread_ids: Sequence[str], *, strategy: str = "keep_latest"
+    ) -> dict[str, tuple[Sizes, Sizes]]:
+        """What each of these threads has, and what `prune` would leave it. Nothing is removed."""
+        self._worker.flush()
+        return self._store.rehearse(lambda conn: pruned(conn, thread_ids, _strategy(strategy)))
 
     # --- the async face -----------------------------------------------------------------------------
 
@@ -361,6 +368,12 @@ def _wanted(config: RunnableConfig | None, filter: Mapping[str, Any] | None, bef
         before["configurable"].get("checkpoint_id") if before else None,
         checked(filter),
     )
+
+
+def _strategy(strategy: str) -> str:
+    if strategy not in ("keep_latest", "delete"):
+        raise ValueError(f"strategy is {strategy!r}; it can be 'keep_latest' or 'delete'")
+    return strategy
 
 
 def _check_limit(limit: Any) -> None:

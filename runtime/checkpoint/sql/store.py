@@ -16,7 +16,6 @@ from runtime.checkpoint.sql.heads import Heads
 from runtime.checkpoint.sql.jobs import Job, PutStep
 from runtime.checkpoint.sql.statements import Conn
 
-
 T = TypeVar("T")
 
 
