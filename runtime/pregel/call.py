@@ -26,7 +26,7 @@ from runtime.pregel.effects import ESCAPED, FAILED, FINISHED, PAUSED, Result
 from runtime.pregel.model import Write
 from runtime.pregel.retry import next_delay
 from runtime.pregel.task import Task
-from runtime.pregel.trace import parted, recorded
+from runtime.pregel.trace import parted, recorded, stream_result
 from runtime.types import Command
 
 
@@ -170,7 +170,8 @@ def _open(task: Task, listeners: Any, value: Any) -> Generator[Trace, Any, Any]:
 
 
 def _close(task: Task, manager: Any, value: Any) -> Generator[Trace, Any, None]:
-    """Report that the node ended, likewise."""
+    """Report that the node ended, likewise; its result is also the one chunk of what it streams."""
+    stream_result(manager, value)
     policy = task.node.trace_policy
     shown = value if policy is None else recorded(value, policy.process_outputs)
     if shown is value:

@@ -19,7 +19,7 @@ from runtime._typing import MISSING
 from runtime.errors import GraphInterrupt
 from runtime.pregel import events
 from runtime.pregel.body import Body, in_thread, injected_names
-from runtime.pregel.cached import cache_key
+from runtime.pregel.cached import cache_entry, cache_key
 from runtime.pregel.context import TaskContext
 from runtime.pregel.effects import FAILED, FINISHED, PAUSED, Result
 from runtime.pregel.model import PregelNode
@@ -95,6 +95,8 @@ def call_task(
     saved = _saved(caller, task)
     if saved is not MISSING:
         events.task_started(caller.run, task)
+        if task.writes:
+            events.task_updates(caller.run, task, cached=True)
         _resolve(future, saved)
         return future  # type: ignore[no-any-return]
     context = TaskContext(caller.run, caller.frame, task)
@@ -120,7 +122,7 @@ def _task(caller: TaskContext, node: PregelNode, name: str, given: Any) -> Task:
 
 
 def _saved(caller: TaskContext, task: Task) -> Any:
-    """The result that was saved or cached for the task, or MISSING."""
+    """The result that was saved or cached for the task, or MISSING; a cached one's writes are the task's."""
     run = caller.run
     if caller.frame.pending and not run.replaying:
         record = read_record(w for w in tuple(caller.frame.pending) if w[0] == task.id).get(task.id)
@@ -132,6 +134,7 @@ def _saved(caller: TaskContext, task: Task) -> Any:
         key = cache_key(run, caller.frame, task)
         if key is not None:
             for writes in run.cache.get([key]).values():
+                task.writes = list(writes)
                 return dict(writes)[RETURN]
     return MISSING
 
@@ -157,6 +160,8 @@ def _deliver(caller: TaskContext, future: Any, result: Result) -> None:
         _fail(future, pause)
     elif result.kind == FAILED:
         _fail(future, result.value)
+    elif result.kind == FINISHED and (error := _remember(caller, result)) is not None:
+        _fail(future, error)
     elif result.kind == FINISHED:
         value = dict(result.value).get(RETURN)
         loop = getattr(future, "get_loop", None)
@@ -166,6 +171,21 @@ def _deliver(caller: TaskContext, future: Any, result: Result) -> None:
             loop().call_soon_threadsafe(_resolve, future, value)
     else:
         future.cancel()
+
+
+def _remember(caller: TaskContext, result: Result) -> Exception | None:
+    """Cache a result before it is handed over: the caller's next call may be for the same."""
+    run, task = caller.run, result.context.task
+    if run.cache is None:
+        return None
+    task.writes = result.value
+    try:
+        entry = cache_entry(run, caller.frame, task)
+        if entry is not None:
+            run.cache.set(dict(entry))
+    except Exception as error:  # the caller waits, so it has to hear of it
+        return error
+    return None
 
 
 def _fail(future: Any, error: BaseException) -> None:

@@ -183,6 +183,7 @@ class _Superstep:
     def _finished(self, item: Result) -> Generator[Effect, Any, None]:
         run, task = self.run, item.context.task
         task.writes = item.value
+        run.topology.complete(task.writes)
         if run.saves_at_once and not self.waiting and not task.is_call and self.outcome.complete:
             self.outcome.unsaved.append(task)
             if item.context.control:
@@ -194,7 +195,7 @@ class _Superstep:
                 run.messages.after(item.context)
             events.task_updates(run, task)
             events.task_result(run, task)
-        if run.cache is not None:
+        if run.cache is not None and not task.is_call:
             entry = cache_entry(run, self.frame, task)
             if entry is not None:
                 yield CacheSet(entry)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import logging
 import os
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -77,7 +78,19 @@ def parted(manager: Any) -> tuple[Any, Any]:
 
 def _keeps(handler: Any) -> bool:
     """Whether a handler is a tracer; those that feed the caller's own stream are not meant."""
-    return isinstance(handler, BaseTracer) and _StreamingCallbackHandler not in type(handler).__mro__
+    return isinstance(handler, BaseTracer) and not _streams(handler)
+
+
+def _streams(handler: Any) -> bool:
+    """Whether a handler feeds a stream of the caller's, as that of `astream_events` does."""
+    return _StreamingCallbackHandler in type(handler).__mro__
+
+
+def stream_result(manager: Any, value: Any) -> None:
+    """Tell handlers that feed a stream what the run gave, as its one chunk."""
+    for handler in manager.handlers:
+        if _streams(handler):
+            deque(handler.tap_output_iter(manager.run_id, iter((value,))), maxlen=0)
 
 
 class Progress(BaseCallbackHandler):
