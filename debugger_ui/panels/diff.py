@@ -6,7 +6,8 @@ from debugger_ui.components import sheet
 from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import visible
 from debugger_ui.components.timeline import grouped
-from debugger_ui.panels.tab import Tab
+from debugger_ui.panels import why
+from debugger_ui.panels.tab import Tab, state
 from debugger_ui.session.views import CheckpointView, DiffView, TimelineRow
 
 PARENT = ""
@@ -24,7 +25,16 @@ def differences(here: Tab, view: CheckpointView) -> None:
     against = compare_with(here, view)
     found = here.see(here.session.diff, against, view.id)
     if found is not None:
-        sheet.sheet(blocks(found, view), key="diff", scope=view.id, stamp=f"{view.id}:{against}")
+        sheet.sheet(
+            blocks(found, view), key="diff", scope=view.id, stamp=f"{view.id}:{against}", on_pick=lambda: pick(here)
+        )
+
+
+def pick(here: Tab) -> None:
+    """Ask why the value that was clicked is what it is."""
+    picked = state("diff").get("picked") or {}
+    if picked.get("act") == "why":
+        why.ask(here, str(picked.get("value")))
 
 
 def compare_with(here: Tab, view: CheckpointView) -> str:
@@ -73,7 +83,10 @@ def table(found: DiffView) -> list[sheet.Block]:
             frame,
             COLUMNS,
             label="Differences",
-            rows=[{"key": entry.label, "tone": entry.op} for entry in found.entries],
+            rows=[
+                {"key": entry.label, "tone": entry.op} | ({} if entry.op == "removed" else why.asking(entry.path))
+                for entry in found.entries
+            ],
             empty="The state is empty.",
         )
     ]

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import channels, diff, edit, superstep, tasks, values
+from debugger_ui.panels import channels, diff, edit, superstep, tasks, values, why
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView
 
@@ -31,4 +31,6 @@ def inspector(here: Tab, view: CheckpointView | None) -> None:
                 nothing = sheet.empty("Nothing to inspect", "This thread has no checkpoint yet.")
                 sheet.sheet([nothing], key="nothing_to_inspect")
             else:
+                if panel in (values.state, diff.differences):
+                    why.card(here, view)
                 panel(here, view)

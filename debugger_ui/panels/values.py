@@ -7,6 +7,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.timeline import grouped
+from debugger_ui.panels import why
 from debugger_ui.panels.tab import Tab
 from debugger_ui.panels.tab import state as component_state
 from debugger_ui.session.views import CheckpointView, Path, StateEntry, ValueView
@@ -56,6 +57,8 @@ def whole(here: Tab, view: CheckpointView, value: ValueView) -> dict[str, Any] |
     if drawn is not None:
         if value.hidden and value.path:
             drawn["p"] = path_text(value.path)
+        if value.path and len(value.path) <= why.DEEPEST:
+            drawn["w"] = path_text(value.path)
         if value.children:
             drawn["c"] = [[child.key, whole(here, view, child.value)] for child in value.children]
     return drawn
@@ -69,5 +72,7 @@ def path_text(path: Path) -> str:
 def pick(here: Tab, view: CheckpointView) -> None:
     """Show a value in full that was cut."""
     picked = component_state("state").get("picked") or {}
+    if picked.get("act") == "why":
+        why.ask(here, str(picked.get("value")))
     if picked.get("act") == "full":
         here.full.add((view.id, str(picked.get("value"))))

@@ -1,6 +1,7 @@
 // Values as trees: each row a key, a type and the exact text; containers fold.
 //
 // A node is {k: kind, t: type, x: text, n: size, h: hidden, p: path when what is hidden can be shown,
+// w: path when it can be asked why the value is what it is,
 // c: [[key, node], ...]}.
 
 import { h, icon, plain } from "./dom.js"
@@ -31,6 +32,7 @@ function top(row, view, where, depth) {
 }
 
 function branch(key, node, view, where, depth, marks = []) {
+  if (node?.w) marks = [...marks, why(node.w)]
   const name = h("span", { class: "key" }, plain(key))
   if (!node) return h("div", { class: "leaf" }, name, h("span", { class: "v none" }, "empty"), ...marks)
   if (!node.c?.length) return leaf(name, node, view, where, marks)
@@ -64,6 +66,11 @@ function preview(node) {
     const text = child?.c?.length ? framed(child) : plain(child?.x ?? "").slice(0, 60)
     return named ? `${plain(key)}: ${text}` : text
   }).join(", ").slice(0, LONG)
+}
+
+/** The question who wrote a value; Python answers it by the path. */
+function why(path) {
+  return h("button", { type: "button", class: "why", "data-act": "why", "data-value": path, title: "Why this value: who wrote it, from what" }, "why")
 }
 
 /** What is left out of a value; a button when Python says by which path it can be asked for. */
