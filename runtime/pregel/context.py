@@ -138,6 +138,7 @@ class TaskContext:
             self._answered(index)
             return answer
         if self.run.loose and self._is_addressed():
+            self._check(question)
             given = self.run.loose[0]
             answer = question.validate(given)
             self.run.loose.pop(0)
@@ -149,9 +150,15 @@ class TaskContext:
         raise self.paused
 
     def _check(self, question: Question) -> None:
-        """Refuse an answer that was given to another question, unless the caller changed the question's state."""
+        """Refuse an answer that was given to another question, unless the caller changed the question's state.
+
+        A question that was not recorded yet, because a branch brought its answer along, is recorded now.
+        """
         if not self.run.edited:
             question.check(self.questions)
+        index = question.index
+        if self.run.edited or index >= len(self.questions):
+            self.questions = [*self.questions[:index], (question.id, question.digest()), *self.questions[index + 1 :]]
 
     def _is_addressed(self) -> bool:
         """Whether a plain answer is for this run: the caller's config named none inside, or one of this very run."""
