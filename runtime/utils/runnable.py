@@ -1,0 +1,5 @@
+"""Runnable helpers under their older path."""
+
+from runtime._internal._runnable import RunnableCallable, RunnableLike
+
+__all__ = ("RunnableCallable", "RunnableLike")
