@@ -1,8 +1,9 @@
 """Durability: when a run's checkpoints are saved, and what is there when it stops."""
 
 import pytest
+from langchain_core.messages import AIMessage
 
-from runtime.graph import START
+from runtime.graph import START, MessagesState, StateGraph
 from runtime.types import Command, interrupt
 from tests.kit.graphs import builder, chain, questions, thread
 
@@ -121,3 +122,27 @@ def test_all_come_to_the_same_head(run, saver, durability):
     head = run.state(graph, thread())
     assert head.values == {"log": ["in", "a", "b", "c"], "total": 3}
     assert (head.next, head.metadata["step"], head.metadata["source"]) == ((), 2, "loop")
+
+
+def test_a_message_keeps_its_id_through_a_failed_superstep(run, saver):
+    """An id given while folding would be another one each time the saved write is folded."""
+    fails = [True]
+
+    def breaks(state):
+        if fails:
+            raise RuntimeError("not yet")
+        return {}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("says", lambda state: {"messages": AIMessage("hi")})
+    builder.add_node("breaks", breaks)
+    builder.add_edge(START, "says").add_edge(START, "breaks")
+    graph = builder.compile(checkpointer=saver)
+    config = {"configurable": {"thread_id": "ids"}}
+    with pytest.raises(RuntimeError, match="not yet"):
+        run.invoke(graph, {"messages": [("user", "q")]}, config)
+    before = [message.id for message in run.get_state(graph, config).values["messages"]]
+    fails.clear()
+    after = [message.id for message in run.invoke(graph, None, config)["messages"]]
+    assert len(before) == 2
+    assert before == after

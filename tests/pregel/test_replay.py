@@ -115,6 +115,16 @@ def test_a_second_answer_to_the_second_question_keeps_the_first(run, saver):
     assert run(graph, Command(resume={second: "zwei"}), paused)["log"] == ["1", "zwei"]
 
 
+def test_on_the_branch_of_a_second_answer_the_next_question_can_be_answered(run, saver):
+    graph = chain("ask", ask=lambda s: {"log": [interrupt("one"), interrupt("two")]}).compile(checkpointer=saver)
+    run(graph, {"log": []}, thread())
+    paused = run.state(graph, thread()).config
+    run(graph, {"log": ["a new input"]}, thread())
+    assert questions(run(graph, Command(resume="a"), paused)) == ["two"]
+    assert questions(run(graph, None, thread())) == ["two"]
+    assert run(graph, Command(resume="b"), thread())["log"] == ["a", "b"]
+
+
 def test_a_new_input_at_an_old_checkpoint_drops_its_tasks(run, saver, calls):
     graph = three(calls).compile(checkpointer=saver)
     run(graph, {"log": []}, thread())
