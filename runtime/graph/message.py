@@ -82,6 +82,16 @@ def add_messages(
 add_messages.__keeps_arguments__ = True  # type: ignore[attr-defined]  # see channels/_reducers.py
 
 
+def _name_new(value: Any) -> None:
+    """Give the messages of a write their ids, in place, before it is saved: folded again it says the same."""
+    for message in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(message, BaseMessage) and message.id is None:
+            message.id = _new_id()
+
+
+add_messages.__completes__ = _name_new  # type: ignore[attr-defined]  # called on a write before it is saved
+
+
 def _messages(value: Messages) -> list[BaseMessage]:
     """Return `value` as a list of whole messages; a list of such is returned as it is."""
     items = value if isinstance(value, list) else [value]

@@ -6,7 +6,7 @@ number of runs, threads and event loops at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +115,7 @@ class Topology:
 
     __slots__ = (
         "channels",
+        "completing",
         "consuming",
         "finishing",
         "input_channels",
@@ -156,6 +157,7 @@ class Topology:
         self.order = {node: index for index, node in enumerate(self.nodes)}
         self.settling = frozenset(k for k, c in self.channels.items() if c.wants_empty_update)
         self.finishing = tuple(k for k, c in self.channels.items() if c.wants_finish)
+        self.completing = dict(_completions(self.channels))
         self.consuming = frozenset(k for k, c in self.channels.items() if c.wants_consume)
 
     def _streamed(self, chosen: str | Sequence[str] | None) -> str | tuple[str, ...]:
@@ -164,10 +166,26 @@ class Topology:
             return _names(chosen)
         return tuple(k for k in self.channels if k != TASKS)
 
+    def complete(self, writes: Sequence[Write]) -> None:
+        """Let reducers complete a task's writes before they are saved, so that folding them again says the same."""
+        if self.completing:
+            for channel, value in writes:
+                if channel in self.completing:
+                    self.completing[channel](value)
+
     def takes_input_in_step(self, updated: set[str] | None) -> bool:
         """Whether the next superstep only hands the input on: such a one counts against no limit."""
         hidden = self.nodes.get(START)
         return hidden is not None and updated is not None and not updated.isdisjoint(hidden.triggers)
+
+
+def _completions(channels: Mapping[str, BaseChannel[Any, Any, Any]]) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """By channel, what its reducer does to a write, in place, before it is saved (see `add_messages`)."""
+    for name, channel in channels.items():
+        reducer = getattr(channel, "operator", None)
+        complete = getattr(getattr(reducer, "func", reducer), "__completes__", None)
+        if complete is not None:
+            yield name, complete
 
 
 def _names(channels: str | Sequence[str]) -> str | tuple[str, ...]:

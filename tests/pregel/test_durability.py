@@ -140,9 +140,9 @@ def test_a_message_keeps_its_id_through_a_failed_superstep(run, saver):
     graph = builder.compile(checkpointer=saver)
     config = {"configurable": {"thread_id": "ids"}}
     with pytest.raises(RuntimeError, match="not yet"):
-        run.invoke(graph, {"messages": [("user", "q")]}, config)
-    before = [message.id for message in run.get_state(graph, config).values["messages"]]
+        run(graph, {"messages": [("user", "q")]}, config)
+    before = [message.id for message in run.state(graph, config).values["messages"]]
     fails.clear()
-    after = [message.id for message in run.invoke(graph, None, config)["messages"]]
+    after = [message.id for message in run(graph, None, config)["messages"]]
     assert len(before) == 2
     assert before == after
