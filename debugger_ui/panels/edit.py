@@ -7,13 +7,14 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
-from debugger_ui.components.picker import Choice, picker
+from debugger_ui.components.picker import Choice, picked, picker
 from debugger_ui.components.text import markdown, slug, visible
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm, EditPreview, Saved
 
 OVERWRITE, APPEND = "overwrite", "append"
+AUTHOR = "edit_author"
 LINE, FRAME, LOWEST, HIGHEST = 19, 26, 130, 260
 
 
@@ -27,67 +28,121 @@ def edit(here: Tab, view: CheckpointView) -> None:
     form = here.see(here.session.edit_form)
     if form is None:
         return
-    keys = choose_keys(form)
-    author = choose_author(form)
-    edits = [edit_key(form, field) for field in form.fields if field.key in keys]
+    choose_keys(form)
+    choose_author(form)
+    for field in chosen_fields(form):
+        draw_field(form, field)
+    edits, author = edits_now(form), author_now(form)
     preview = here.see(here.session.preview_edit, edits, author)
     if preview is not None:
         sheet.sheet(outcome(preview, edits), key="preview", stamp=f"{form.base}:{author}:{len(edits)}")
-    save_buttons(here, view, edits, author, preview)
+    save_buttons(here, form, preview)
 
 
-def choose_keys(form: EditForm) -> list[str]:
-    """Draw a pill per state key; return the keys that are pressed, which are those to change."""
-    fields = {field.key: field for field in form.fields}
-    chosen = st.pills(
+def choose_keys(form: EditForm) -> None:
+    """Draw a pill per state key; those that are pressed are to change."""
+    st.pills(
         "Change",
-        list(fields),
+        [field.key for field in form.fields],
         selection_mode="multi",
-        key=f"edit_keys_{form.base}",
+        key=keys_key(form),
         format_func=lambda key: markdown(key, 60),
     )
-    return [key for key in chosen if key in fields]
 
 
-def choose_author(form: EditForm) -> str:
-    """Draw the choice of the node that the edit is written as; return it.
+def choose_author(form: EditForm) -> None:
+    """Draw the choice of the node that the edit is written as.
 
     What runs next is what would run had this node just returned these values.
     """
-    value = form.author if form.author in form.authors else None
-    options = [(node, visible(node, 60)) for node in form.authors]
-    choice = Choice(options, value, "Write as", "Choose the node that this is written as", form.base)
     with st.container(horizontal=True, vertical_alignment="center", key="edit_author_row"):
         sheet.line(sheet.bar([sheet.word("Write as", "label")]), key="edit_author_label", height=32, width="content")
-        return picker(choice, key="edit_author") or ""
+        picker(author_choice(form), key=AUTHOR)
 
 
-def edit_key(form: EditForm, field: EditField) -> Edit:
-    """Draw one key's editor; return the edit as it stands."""
+def draw_field(form: EditForm, field: EditField) -> None:
+    """Draw one key's editor."""
     with st.container(gap="xsmall", key=f"edit_field_{slug(field.key)}"):
-        mode = OVERWRITE
         with st.container(horizontal=True, vertical_alignment="center", key=f"edit_head_{slug(field.key)}"):
             sheet.line(field_title(field), key=f"edit_title_{slug(field.key)}", height=28)
             if field.reducer and field.editable:
-                mode = str(
-                    st.segmented_control(
-                        "Mode",
-                        [OVERWRITE, APPEND],
-                        default=OVERWRITE,
-                        key=f"edit_mode_{form.base}_{slug(field.key)}",
-                        label_visibility="collapsed",
-                        required=True,
-                    )
+                st.segmented_control(
+                    "Mode",
+                    [OVERWRITE, APPEND],
+                    default=OVERWRITE,
+                    key=mode_key(form, field),
+                    label_visibility="collapsed",
+                    required=True,
                 )
-        text = start_text(field, mode)
-        key, rev = f"editor_{slug(field.key)}", f"{form.base}:{field.key}:{mode}"
-        if field.editable:
-            text = json_editor(
-                text, key=key, rev=rev, height=editor_height(text), label=f"{visible(field.key)} as JSON"
-            )
-        else:
+        if not field.editable:
             sheet.sheet([sheet.note(field.reason, "warn"), sheet.pre(field.text)], key=f"edit_fixed_{slug(field.key)}")
+            return
+        mode = mode_now(form, field)
+        text = start_text(field, mode)
+        json_editor(
+            text,
+            key=editor_key(field),
+            rev=rev(form, field, mode),
+            height=editor_height(text),
+            label=f"{visible(field.key)} as JSON",
+        )
+
+
+def edits_now(form: EditForm) -> list[Edit]:
+    """Return the edits as they stand in the page now."""
+    return [edit_now(form, field) for field in chosen_fields(form)]
+
+
+def edit_now(form: EditForm, field: EditField) -> Edit:
+    """Return one key's edit as it stands in its editor now."""
+    mode = mode_now(form, field)
+    text = start_text(field, mode)
+    if field.editable:
+        text = typed(editor_key(field), rev(form, field, mode), text)
     return Edit(field.key, text, "append" if mode == APPEND else "overwrite")
+
+
+def chosen_fields(form: EditForm) -> list[EditField]:
+    """Return the fields whose pills are pressed."""
+    chosen = st.session_state.get(keys_key(form)) or ()
+    return [field for field in form.fields if field.key in chosen]
+
+
+def author_now(form: EditForm) -> str:
+    """Return the node that is chosen as the author."""
+    return picked(AUTHOR, author_choice(form)) or ""
+
+
+def author_choice(form: EditForm) -> Choice:
+    """Return the authors that can be had, the runtime's own choice first shown."""
+    value = form.author if form.author in form.authors else None
+    options = [(node, visible(node, 60)) for node in form.authors]
+    return Choice(options, value, "Write as", "Choose the node that this is written as", form.base)
+
+
+def mode_now(form: EditForm, field: EditField) -> str:
+    """Return whether the key's value is overwritten or appended to."""
+    return str(st.session_state.get(mode_key(form, field)) or OVERWRITE)
+
+
+def keys_key(form: EditForm) -> str:
+    """Return the key of the pills."""
+    return f"edit_keys_{form.base}"
+
+
+def mode_key(form: EditForm, field: EditField) -> str:
+    """Return the key of a field's mode."""
+    return f"edit_mode_{form.base}_{slug(field.key)}"
+
+
+def editor_key(field: EditField) -> str:
+    """Return the key of a field's editor."""
+    return f"editor_{slug(field.key)}"
+
+
+def rev(form: EditForm, field: EditField, mode: str) -> str:
+    """Return what the text in a field's editor belongs to."""
+    return f"{form.base}:{field.key}:{mode}"
 
 
 def field_title(field: EditField) -> sheet.Block:
@@ -136,7 +191,7 @@ def outcome(preview: EditPreview, edits: list[Edit]) -> list[sheet.Block]:
     return blocks
 
 
-def save_buttons(here: Tab, view: CheckpointView, edits: list[Edit], author: str, preview: EditPreview | None) -> None:
+def save_buttons(here: Tab, form: EditForm, preview: EditPreview | None) -> None:
     """Draw the two ways to save."""
     with st.container(horizontal=True, gap="small", key="edit_buttons"):
         st.button(
@@ -146,7 +201,7 @@ def save_buttons(here: Tab, view: CheckpointView, edits: list[Edit], author: str
             icon=":material/fork_right:",
             help="Writes the edit as a new branch. Runs nothing.",
             on_click=save,
-            args=(here, view, edits, author, False),
+            args=(here, form, False),
         )
         st.button(
             "Save and step",
@@ -155,14 +210,16 @@ def save_buttons(here: Tab, view: CheckpointView, edits: list[Edit], author: str
             disabled=preview is None or not preview.next or bool(preview.problems),
             help=markdown("Writes the edit, then runs one superstep."),
             on_click=save,
-            args=(here, view, edits, author, True),
+            args=(here, form, True),
         )
 
 
-def save(here: Tab, view: CheckpointView, shown: list[Edit], author: str, step: bool) -> None:
-    """Save the edits as they stand in the editors now, as a branch; then step if asked to."""
-    edits = [Edit(one.key, latest(view, one), one.mode) for one in shown]
-    saved: Saved | None = here.act(here.session.save_edit, edits, author)
+def save(here: Tab, form: EditForm, step: bool) -> None:
+    """Save the edits as a branch, then step if asked to.
+
+    They are read now and not when the button was drawn: a choice or a letter may have come in between.
+    """
+    saved: Saved | None = here.act(here.session.save_edit, edits_now(form), author_now(form))
     if saved is None:
         return
     if step:
@@ -170,8 +227,3 @@ def save(here: Tab, view: CheckpointView, shown: list[Edit], author: str, step: 
     else:
         then = grouped(saved.next) or "nothing"
         here.notice = saved.message or f"Saved as a new branch. Nothing has run; Step would run {then}."
-
-
-def latest(view: CheckpointView, edit: Edit) -> str:
-    """Return what stands in the key's editor now: typing may have gone on since it was drawn."""
-    return typed(f"editor_{slug(edit.key)}", f"{view.id}:{edit.key}:{edit.mode}", edit.text)
