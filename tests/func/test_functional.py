@@ -223,5 +223,5 @@ def test_a_task_outside_a_workflow_says_so():
     def work(n):
         return n
 
-    with pytest.raises(RuntimeError, match="outside|entrypoint"):
+    with pytest.raises(RuntimeError, match=r"outside|entrypoint"):
         work(1)

@@ -43,7 +43,7 @@ def test_several_failures_are_told_together(run, saver):
 
     both = threading.Barrier(2)
     graph = builder((START, "a"), (START, "b"), a=fails("first"), b=fails("second")).compile(checkpointer=saver)
-    with pytest.raises(ValueError, match="first|second") as failed:
+    with pytest.raises(ValueError, match=r"first|second") as failed:
         run(graph, {"log": []}, thread())
     told = " ".join([str(failed.value), *failed.value.__notes__])
     assert "first" in told

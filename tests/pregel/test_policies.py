@@ -12,7 +12,10 @@ from tests.kit.graphs import Log, builder, chain, thread
 AT_ONCE = RetryPolicy(initial_interval=0, jitter=False)
 
 
-def failing(calls, times, error=ConnectionError("down")):
+DOWN = ConnectionError("down")
+
+
+def failing(calls, times, error=DOWN):
     """A node that fails so many times, then logs how often it ran."""
 
     def node(state):

@@ -106,7 +106,7 @@ def test_unknown_tasks_are_refused_with_the_known(run, saver):
     graph = chain("one").compile(checkpointer=saver)
     run.step(graph, thread(), {"log": []})
     for wrong in ({"tasks": ["nothing"]}, {"supply": {"nothing": {}}}):
-        with pytest.raises(TaskNotFound, match="nothing.*__start__"):
+        with pytest.raises(TaskNotFound, match=r"nothing.*__start__"):
             run.step(graph, thread(), **wrong)
 
 

@@ -243,5 +243,5 @@ def test_a_resume_does_not_show_finished_siblings_as_new(run, saver):
 
 @pytest.mark.parametrize("wrong", ["value", ["updates", "nothing"]])
 def test_an_unknown_mode_is_refused_by_name(run, wrong):
-    with pytest.raises(ValueError, match="value|nothing"):
+    with pytest.raises(ValueError, match=r"value|nothing"):
         run.stream(chain("one").compile(), {"log": []}, stream_mode=wrong)
