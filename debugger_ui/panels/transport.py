@@ -12,7 +12,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.text import markdown
 from debugger_ui.components.timeline import duration, grouped
-from debugger_ui.panels import inspector, superstep
+from debugger_ui.panels import breakpoints, inspector, superstep
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunProgress
 
@@ -58,6 +58,7 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
         st.space("small")
         button(here, FORK, lambda: show(inspector.EDIT), can.edit)
         button(here, ANSWER, lambda: show(inspector.TASKS), answerable(can, view), main=waits(view))
+        breakpoints.popover(here)
         with st.container(key="progress_line"):
             sheet.line(activity(progress, view), key="activity", height=32)
 
@@ -125,6 +126,8 @@ def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
         )
     if view is None:
         return sheet.bar([], name="activity")
+    if stopped := breakpoints.stopped(progress, view.id):
+        return stopped
     if view.questions:
         return sheet.bar(
             [sheet.word(view.questions[0].prompt, "muted", title=view.questions[0].prompt)], name="activity"
