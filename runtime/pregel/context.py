@@ -10,6 +10,8 @@ from runtime._constants import (
     CONFIG_KEY_CHECKPOINT_ID,
     CONFIG_KEY_CHECKPOINT_MAP,
     CONFIG_KEY_CHECKPOINT_NS,
+    CONFIG_KEY_READ,
+    CONFIG_KEY_SEND,
     CONFIG_KEY_TASK_ID,
     INTERRUPT,
     RESUME,
@@ -201,6 +203,8 @@ class TaskContext:
             CONFIG_KEY_CHECKPOINT_MAP: {**run.checkpoint_map, run.ns: self.frame.checkpoint_id},
             CONFIG_KEY_TASK_ID: task.id,
             CONFIG_KEY_TASK: self,
+            CONFIG_KEY_READ: self.read,
+            CONFIG_KEY_SEND: self.send,
         }
         config: RunnableConfig = {
             "tags": [*base.get("tags", ()), *task.node.tags],
@@ -282,6 +286,18 @@ class TaskContext:
     def write(self, channel: str, value: Any) -> None:
         """Write to a channel ahead of what the node returns."""
         self.pushed.append((channel, value))
+
+    def read(self, select: str | list[str], fresh: bool = False) -> Any:
+        """Channels of the state, for whoever holds the config: one's value (None if empty), or several's.
+
+        With `fresh`, what was written ahead of the node's result counts.
+        """
+        value = self.view(select, list(self.pushed) if fresh else [])
+        return None if value is MISSING else value
+
+    def send(self, writes: Iterable[Write]) -> None:
+        """Write to channels ahead of what the node returns, for whoever holds the config."""
+        self.pushed.extend(writes)
 
     # --- runs and calls inside the task ---------------------------------------------------------
 
