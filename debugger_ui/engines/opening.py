@@ -11,6 +11,8 @@ from debugger_ui.engines.reader import SaverReader
 from debugger_ui.engines.record import RecordEngine
 from debugger_ui.engines.runtime import RuntimeEngine
 from debugger_ui.engines.stored import StoredReader
+from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.langgraph import LangGraphSqliteReader
 
 RUNTIMES = ("runtime", "langgraph")
 
@@ -74,10 +76,18 @@ def why_not_writable(path: Path) -> str:
 
 
 def open_record(database: str) -> RecordEngine:
-    """Open a database alone, to look at.
+    """Open a database alone, to look at: one of ours, or an SQLite file of LangGraph's saver.
 
     Raises:
         CheckpointStorageError: it cannot be opened, or is not a database of checkpoints.
     """
-    saver, _ = open_saver(database, read_only=True)
+    try:
+        saver, _ = open_saver(database, read_only=True)
+    except CheckpointStorageError as error:
+        if error.reason != "foreign" or "://" in database:
+            raise
+        try:
+            saver = LangGraphSqliteReader(database)
+        except CheckpointStorageError:
+            raise error from None
     return RecordEngine(saver, reader_for(saver), database)
