@@ -188,8 +188,8 @@ def plan_part(view: CheckpointView, plan: PlanView, phase: str) -> sheet.Block:
     if any(task.name == "__start__" for task in view.tasks):
         blocks.insert(0, sheet.text("This round only takes in the input.", "small"))
     hint = f"{runs} of {count(len(verdicts), 'node')} {'runs' if runs == 1 else 'run'}"
-    part = sheet.section("Plan", blocks, hint=hint, folded=phase in (EXECUTE, UPDATE))
-    return {**part, "id": f"plan/{view.id}/{phase}"}
+    begun = phase != OVER and any(task.status != "to run" for task in view.tasks)
+    return {**sheet.section("Plan", blocks, hint=hint, folded=begun), "id": f"plan/{view.id}/{begun}"}
 
 
 def verdict(one: PlanVerdict) -> list[sheet.Item]:
@@ -297,11 +297,11 @@ def supply_or_run(here: Tab, view: CheckpointView, next_one: Stand, busy: bool) 
             on_click=here.act,
             args=(here.session.fold,),
         )
-    elif next_one.left:
+    elif next_one.left and len(view.tasks) > 1:
         left, everything = len(next_one.left), len(next_one.left) == len(view.tasks)
-        label = f"Run all {left} tasks" if everything and left > 1 else f"Run the {count(left, 'task')} left"
+        label = f"Run all {left} tasks" if everything else f"Run the {count(left, 'task')} left"
         st.button(
-            "Run the task" if everything and left == 1 else label,
+            label,
             key="run_all_tasks",
             disabled=busy,
             on_click=here.act,

@@ -158,3 +158,25 @@ def test_read_only_shows_the_parts_and_runs_nothing(open_page):
     assert '"act": "run"' not in text_of(page, "superstep")
     assert not [button for button in page.button if button.key == "run_all_tasks"]
     assert "2 of 3 results in" in text_of(page, "superstep_update")
+
+
+def test_in_a_browser_tasks_run_one_by_one_and_phases_by_their_button(desk):
+    from playwright.sync_api import expect
+
+    desk.open(thread="research-finished", tab="Superstep")
+    desk.button("new_run").click()
+    desk.page.locator(".st-key-new_run_thread input").fill("one by one")
+    desk.button("start").click()
+    desk.counts(2)
+    desk.step()
+    run = desk.page.locator(".st-key-superstep button[data-act=run]")
+    expect(run).to_have_count(3)
+    run.last.click()
+    expect(run).to_have_count(2)
+    desk.press("Phase")
+    expect(run).to_have_count(0)
+    expect(desk.page.locator(".st-key-superstep_update")).to_contain_text("3 of 3 results in")
+    desk.counts(3)
+    desk.press("Phase")
+    desk.counts(4)
+    desk.mark("check", "next")
