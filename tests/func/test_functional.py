@@ -191,10 +191,8 @@ def test_a_graph_inside_a_workflow(run, saver):
     assert run(flow, 1, thread()) == [1, "one"]
 
 
+@pytest.mark.parametrize("run", ["async"], indirect=True)
 def test_async_tasks_and_workflows(saver, run):
-    if not run.is_async:
-        pytest.skip("async functions need the awaiting face")
-
     @task
     async def work(n):
         await asyncio.sleep(0)

@@ -315,10 +315,8 @@ def test_in_a_loop_each_round_asks_anew(run, saver):
     assert len({q.id for q in seen}) == 3
 
 
+@pytest.mark.parametrize("run", ["async"], indirect=True)
 def test_async_nodes_ask_as_plain_ones_do(saver, run):
-    if not run.is_async:
-        pytest.skip("async nodes need the awaiting face")
-
     async def node(state):
         return {"log": [interrupt("first"), interrupt("second")]}
 

@@ -126,6 +126,7 @@ def test_a_cancelled_run_cancels_its_nodes():
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("run", ["sync"], indirect=True)
 def test_an_interrupted_keyboard_leaves_the_thread_resumable(saver, run, calls):
     def node(state):
         calls["node"] += 1
@@ -133,8 +134,6 @@ def test_an_interrupted_keyboard_leaves_the_thread_resumable(saver, run, calls):
             raise KeyboardInterrupt
         return {"log": ["node"]}
 
-    if run.is_async:
-        pytest.skip("asyncio.run turns a KeyboardInterrupt into one of its own")
     graph = chain("one", "node", node=node).compile(checkpointer=saver)
     with pytest.raises(KeyboardInterrupt):
         run(graph, {"log": []}, thread())
@@ -201,9 +200,8 @@ def test_a_sync_node_in_an_async_run_is_abandoned_too(gate):
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("run", ["sync"], indirect=True)
 def test_what_an_abandoned_node_does_later_is_dropped(saver, run, gate, calls):
-    if run.is_async:
-        pytest.skip("an async node is cancelled, not abandoned")
     ended = threading.Event()
 
     def node(state):
