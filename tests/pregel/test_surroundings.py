@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver as LangGraphSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from runtime.config import get_config, get_store
 from runtime.graph import START, StateGraph
 from runtime.runtime import Runtime, get_runtime
 from runtime.store.memory import InMemoryStore
-from tests.kit.graphs import Log, builder, chain, thread
+from runtime.types import Command, Send, interrupt
+from tests.kit.graphs import Log, builder, chain, questions, thread
 
 
 class Recorder(BaseCallbackHandler):
@@ -131,3 +134,13 @@ def test_async_nodes_run_beside_sync_ones():
 def test_an_async_node_in_a_sync_run_says_what_to_call():
     with pytest.raises(TypeError, match="ainvoke"):
         chain("one", one=awaited).compile().invoke({"log": []})
+
+
+def test_a_strict_saver_of_langgraphs_gives_back_what_the_runtime_stored(run):
+    saver = LangGraphSaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+    made = builder(work=lambda n: {"log": [f"{n}: {interrupt('q')}"]})
+    made.add_conditional_edges(START, lambda state: [Send("work", n) for n in (1,)], ["work"])
+    graph = made.compile(checkpointer=saver)
+    assert questions(run(graph, {"log": []}, thread())) == ["q"]
+    assert [question.value for question in run.state(graph, thread()).interrupts] == ["q"]
+    assert run(graph, Command(resume="yes"), thread())["log"] == ["1: yes"]
