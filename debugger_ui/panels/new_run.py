@@ -50,17 +50,17 @@ def content(here: Tab) -> None:
     graph = choose_graph(here)
     draft = DebugSession(here.session.workspace, Cursor(graph=graph))
     about = draft.overview()
-    if about.shows:
-        sheet.sheet([sheet.text(about.shows, "small")], key="new_run_shows")
+    sheet.sheet([sheet.text(about.shows, "small")] if about.shows else [], key="new_run_shows")
     form = draft.run_form()
     suggested = st.session_state.setdefault(f"_suggested_{graph}", form.thread)
     thread = st.text_input("Thread", value=suggested, key=THREAD, help="A new id starts a new thread.")
     how = st.segmented_control("Input as", [FORM, WHOLE], default=FORM, key="new_run_how", required=True)
     as_json = how == WHOLE or not form.fields
-    values = whole_input(form, graph) if as_json else form_input(form, graph)
+    # However many fields there are, what follows them stays where it is.
+    with st.container(key="new_run_input"):
+        values = whole_input(form, graph) if as_json else form_input(form, graph)
     problem = st.session_state.pop(REFUSED, None)
-    if problem is not None:
-        sheet.sheet([sheet.problem_note(problem)], key="new_run_refused")
+    sheet.sheet([sheet.problem_note(problem)] if problem is not None else [], key="new_run_refused")
     with st.container(horizontal=True, gap="small"):
         start = st.button("Start", key="start", type="primary", help="Writes the input checkpoint. Runs no node.")
         run = st.button("Start and run", key="start_run", help="Runs to the next question or the end.")

@@ -110,8 +110,8 @@ class Desk:
         self.page.wait_for_function(IDLE)
 
     def button(self, key):
-        """Return the button with the key; one that has a help text is in the page twice, one of them hidden."""
-        return self.page.locator(f".st-key-{key} button:enabled:visible")
+        """Return the button with the key: not its hidden twin for help on touch screens, nor one about to go."""
+        return self.page.locator(f".st-key-{key}:not([data-stale=true]) button:enabled:visible")
 
     def press(self, name):
         """Press a button of the transport."""

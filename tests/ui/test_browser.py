@@ -68,7 +68,11 @@ def begin(desk, graph, thread, *, run=False):
         desk.type_json("input_gated_log", '["begun"]')
     else:
         desk.page.locator(".stDialog textarea").fill("begun")
-    desk.button("start_run" if run else "start").click()
+    desk.page.locator(".st-key-start_note").click()  # leaves the field, so that what was typed is known
+    desk.settle()
+    start = desk.button("start_run" if run else "start")
+    expect(start).to_have_count(1)
+    start.click()
     desk.page.wait_for_url(f"**thread={thread}**")
     desk.settle()
 
