@@ -57,6 +57,8 @@ def alike(one, other):
     if isinstance(one, dict):
         pairs = zip(one.items(), other.items(), strict=False)
         return len(one) == len(other) and all(alike(a, c) and alike(b, d) for (a, b), (c, d) in pairs)
+    if dataclasses.is_dataclass(one) and not isinstance(one, type):
+        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in dataclasses.fields(one))
     if isinstance(one, float):
         return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)
     return bool(one == other)

@@ -22,8 +22,12 @@ def start(desk, thread):
 def answer(desk, option):
     """Answer the pending question with one of its options."""
     desk.settle()
-    desk.button("do_answer").click()
-    desk.page.locator("[class*=st-key-question_]").get_by_role("button", name=option, exact=True).click()
+    choice = desk.page.locator("[class*=st-key-question_]").get_by_role("button", name=option, exact=True)
+    if not choice.is_visible():
+        desk.button("do_answer").click()
+        choice.wait_for()
+        desk.settle()
+    choice.click()
 
 
 def rows_of(database, thread):
