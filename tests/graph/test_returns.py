@@ -80,7 +80,11 @@ def test_what_a_node_may_return(run, value, expected):
     assert run(returning(value), {"log": ["in"]}) == expected
 
 
-@pytest.mark.parametrize("value", ["text", 7, object(), ["text"], [{"x": 1}, "text"], {1, 2}], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    ["text", 7, object(), ["text"], [{"x": 1}, "text"], {1, 2}],
+    ids=["text", "number", "object", "list", "mixed", "set"],
+)
 def test_anything_else_is_refused_with_the_node_and_what_was_seen(run, value):
     with pytest.raises(InvalidUpdateError) as caught:
         run(returning(value), {"log": []})

@@ -72,7 +72,11 @@ def test_what_a_router_may_answer(run, answer, path_map, expected):
     assert run(routed(lambda state: answer, path_map), {"log": []})["log"] == expected
 
 
-@pytest.mark.parametrize("router", [RunnableLambda(lambda state: "b"), Chooser().__call__, Chooser()], ids=repr)
+@pytest.mark.parametrize(
+    "router",
+    [RunnableLambda(lambda state: "b"), Chooser().__call__, Chooser()],
+    ids=["runnable", "method", "object"],
+)
 def test_what_may_be_a_router(run, router):
     assert run(routed(router), {"log": []})["log"][1] in ("b", "c")
 
