@@ -1,6 +1,7 @@
 """The whole story in a browser: run, step, answer, edit in the past, and nothing of it is ever lost."""
 
 import json
+import re
 import sqlite3
 
 from playwright.sync_api import expect
@@ -20,13 +21,19 @@ def start(desk, thread):
 
 
 def answer(desk, option):
-    """Answer the pending question with one of its options."""
+    """Answer the pending question with one of its options.
+
+    The card of the question that was answered before may still stand there, so it is looked past.
+    """
+    past = getattr(desk, "answered", "")
     desk.settle()
-    choice = desk.page.locator("[class*=st-key-question_]").get_by_role("button", name=option, exact=True)
-    if not choice.is_visible():
-        desk.button("do_answer").click()
-        choice.wait_for()
-        desk.settle()
+    desk.button("do_answer").click()
+    card = desk.page.locator(f"[class*=st-key-question_]:has(button){past}").first
+    choice = card.get_by_role("button", name=option, exact=True)
+    choice.wait_for()
+    desk.settle()
+    asked = re.search(r"st-key-question_([0-9a-f]+)", card.get_attribute("class"))
+    desk.answered = f"{past}:not(.st-key-question_{asked[1]})"
     choice.click()
 
 
