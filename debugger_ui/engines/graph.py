@@ -5,7 +5,7 @@ are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_up
 `preview_update`) is used when it is there.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +16,19 @@ from debugger_ui.engines.base import (
     EdgeSpec,
     Failure,
     Fold,
-    Header,
     NodeSpec,
     NodeVerdict,
-    Outline,
     Place,
     Question,
     Record,
     Task,
-    ThreadHead,
     Topology,
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, config_of, header_of
 from debugger_ui.engines.running import GraphRunner
+from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
 
 
@@ -45,7 +43,7 @@ class About:
     example: Any = MISSING
 
 
-class GraphEngine:
+class GraphEngine(SavedHistory):
     """A compiled graph on its saver. `types` is the module with its Command, Send and Overwrite."""
 
     kind = "langgraph"
@@ -67,32 +65,6 @@ class GraphEngine:
         self.reader = reader or SaverReader(graph.checkpointer)
         self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec)
         self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
-
-    def version(self) -> Hashable:
-        """Return what the saver says about its data."""
-        return self.reader.version()
-
-    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
-        """Return threads, newest first."""
-        return self.reader.threads(offset, limit, text=text)
-
-    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
-        """Return all checkpoints of a thread, oldest first."""
-        return self.reader.headers(thread, namespace)
-
-    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
-        """Return what happened around the given checkpoints."""
-        return self.reader.outlines(thread, ids, namespace)
-
-    def record(self, place: Place) -> Record | None:
-        """Return one checkpoint with its values and tasks."""
-        item = self.reader.get(place)
-        return None if item is None else self._record(item, place)
-
-    def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
-        """Yield checkpoints in the order of the ids."""
-        for item in self.reader.walk(thread, ids, namespace):
-            yield self._record(item, Place(thread, "", namespace))
 
     def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
         """Return the channels of the graph, or of a subgraph."""

@@ -4,7 +4,7 @@ The graph is the nodes that ran and the edges that were taken; which task wrote 
 stored writes and their paths.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -13,7 +13,6 @@ from debugger_ui.engines.base import (
     ChannelSpec,
     EdgeSpec,
     Fold,
-    Header,
     NodeSpec,
     NodeVerdict,
     Outline,
@@ -21,18 +20,18 @@ from debugger_ui.engines.base import (
     Question,
     Record,
     Task,
-    ThreadHead,
     Topology,
 )
 from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, header_of
+from debugger_ui.engines.saved import SavedHistory
 
 NO_GRAPH = "Only the database is open. To run, edit or answer, start with the graph: forkpoint module:graph --db FILE."
 MAX_PATH = 5_000
 """Checkpoints, the newest ones, that the graph is drawn from."""
 
 
-class RecordEngine:
+class RecordEngine(SavedHistory):
     """A database without its graph."""
 
     kind = "record"
@@ -48,32 +47,6 @@ class RecordEngine:
         self.limits: Mapping[str, str] = dict.fromkeys(lacks, NO_GRAPH)
         self.runner = None
         self.editor = None
-
-    def version(self) -> Hashable:
-        """Return what the saver says about its data."""
-        return self.reader.version()
-
-    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
-        """Return threads, newest first."""
-        return self.reader.threads(offset, limit, text=text)
-
-    def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
-        """Return all checkpoints of a thread, oldest first."""
-        return self.reader.headers(thread, namespace)
-
-    def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
-        """Return what happened around the given checkpoints."""
-        return self.reader.outlines(thread, ids, namespace)
-
-    def record(self, place: Place) -> Record | None:
-        """Return one checkpoint with its values, and tasks as far as the writes tell."""
-        item = self.reader.get(place)
-        return None if item is None else self._record(item, place)
-
-    def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
-        """Yield checkpoints in the order of the ids."""
-        for item in self.reader.walk(thread, ids, namespace):
-            yield self._record(item, Place(thread, "", namespace))
 
     def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
         """Return nothing: kinds and reducers are in the graph's code."""
