@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from langgraph.checkpoint.memory import InMemorySaver
 
 from runtime.pregel import effects as fx
+from runtime.pregel.body import HALT
 from runtime.pregel.call import acall, aperform, settle
 from runtime.pregel.context import TaskContext
 from runtime.pregel.drive import DEFAULT_CONCURRENCY, Event, any_child, drain, without_id, written_by
@@ -177,7 +178,7 @@ class Asyncio:
             context, _ = self.todo.popleft()
             self.post(fx.Result(context, fx.CANCELLED, None))
         for task in self.running:
-            task.cancel()
+            task.cancel(HALT)
 
     async def cancel_all(self) -> None:
         """Start nothing more, cancel what runs, and wait until it has ended."""

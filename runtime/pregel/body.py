@@ -185,8 +185,16 @@ def _timed(func: Callable[[Any], Any], value: Any) -> tuple[Any, float]:
 _PLAIN = frozenset({dict, str, list, tuple, type(None), bool, int, float})
 
 
+HALT = "the superstep has failed; what cannot be stopped is waited for"
+"""Message of the cancellation that ends a failed superstep's tasks, as opposed to one that ends the run."""
+
+
 async def in_thread(executor: Executor | None, func: Callable[[], Any]) -> Any:
-    """Run a blocking function on the executor, or on a thread of ours, in a copy of the caller's context."""
+    """Run a blocking function on the executor, or on a thread of ours, in a copy of the caller's context.
+
+    Nothing stops a thread. When a sibling has failed, its work is therefore waited for, as blocking runs do:
+    dropped, it would be done a second time on resume.
+    """
     loop, context = asyncio.get_running_loop(), copy_context()
     future: asyncio.Future[tuple[bool, Any]] = loop.create_future()
 
@@ -202,12 +210,24 @@ async def in_thread(executor: Executor | None, func: Callable[[], Any]) -> Any:
         WORKERS.submit(job)
     else:
         executor.submit(job)
-    done, value = await future
+    done, value = await _unless_halted(future)
     if done:
         return value
     if isinstance(value, StopIteration):  # a coroutine cannot raise it
         raise RuntimeError("a node raised StopIteration") from value
     raise value
+
+
+async def _unless_halted(future: asyncio.Future[tuple[bool, Any]]) -> tuple[bool, Any]:
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError as cancelled:
+        task = asyncio.current_task()
+        if cancelled.args != (HALT,) or task is None:
+            future.cancel()
+            raise
+        task.uncancel()
+        return await future
 
 
 def _settle_future(future: asyncio.Future[tuple[bool, Any]], outcome: tuple[bool, Any]) -> None:

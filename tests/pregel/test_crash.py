@@ -88,8 +88,8 @@ def wait_for_siblings(saver):
     """Return when the results of all other workers are in the file."""
     while True:
         with SqliteSaver.from_conn_string(saver.path, read_only=True) as reader:
-            pending = reader.get_tuple(thread()).pending_writes
-        if len({task for task, channel, _ in pending if channel == "log"}) == WORKERS - 1:
+            saved = reader.get_tuple(thread())  # none yet: what is saved behind the run may come late
+        if saved and len({task for task, channel, _ in saved.pending_writes if channel == "log"}) == WORKERS - 1:
             return
         time.sleep(0.005)
 

@@ -50,6 +50,28 @@ def test_several_failures_are_told_together(run, saver):
     assert "second" in told
 
 
+def test_a_thread_that_outlives_a_failed_sibling_is_recorded(run, saver, calls):
+    failing = threading.Event()
+
+    def fails(state):
+        calls["fails"] += 1
+        failing.set()
+        if calls["fails"] == 1:
+            raise ValueError("once")
+        return {"log": ["fine"]}
+
+    def slow(state):
+        calls["slow"] += 1
+        assert failing.wait(20)
+        return {"log": ["slow"]}
+
+    graph = builder((START, "fails"), (START, "slow"), fails=fails, slow=slow).compile(checkpointer=saver)
+    with pytest.raises(ValueError, match="once"):
+        run(graph, {"log": []}, thread())
+    assert run(graph, None, thread())["log"] == ["fine", "slow"]
+    assert calls == {"fails": 2, "slow": 1}
+
+
 def test_a_router_that_raises_is_tried_again(run, saver, calls):
     def route(state):
         calls["route"] += 1
