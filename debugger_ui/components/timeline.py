@@ -27,10 +27,14 @@ def timeline(
     *,
     key: str,
     selected: str,
+    answered: str,
     on_select: Callable[[], None],
     on_older: Callable[[], None],
 ) -> Any:
-    """Draw the timeline; the clicked checkpoint comes back as state `selected.checkpoint`."""
+    """Draw the timeline; the clicked checkpoint comes back as state `selected.checkpoint`.
+
+    `answered` is the `selected.serial` of the last choice that `selected` has taken into account.
+    """
     return mount(
         "timeline",
         HTML,
@@ -38,7 +42,7 @@ def timeline(
         height="stretch",
         on_selected_change=on_select,
         on_older_change=on_older,
-        data=payload(view, selected=selected),
+        data={**payload(view, selected=selected), "answered": answered},
     )
 
 

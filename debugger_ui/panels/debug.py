@@ -41,6 +41,7 @@ def history(here: Tab, view: CheckpointView | None) -> None:
         rows,
         key="timeline",
         selected=view.id,
+        answered=str((state("timeline").get("selected") or {}).get("serial", "")),
         on_select=lambda: pick_checkpoint(here),
         on_older=lambda: show_older(here),
     )

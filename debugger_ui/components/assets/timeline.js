@@ -1,7 +1,8 @@
 // The timeline: one row per checkpoint, newest first, with a lane per branch.
 //
 // Rule: only the rows in view are in the DOM, so ten thousand checkpoints scroll like fifty.
-// Rule: the selection is Python's; a click or a key marks the row at once and reports it.
+// Rule: the selection is Python's; a click or a key marks the row at once and reports it. Until Python has
+// answered that report, what it sends still speaks of the row before and does not move the mark.
 
 import { h, svg, icon, plain } from "./dom.js"
 
@@ -45,7 +46,7 @@ class TimelineView {
     const on = { signal: this.abort.signal }
     this.list.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true, ...on })
     this.inner.addEventListener("click", e => {
-      if (e.target.closest(".older")) return this.report("older", { rows: this.rows.length })
+      if (e.target.closest(".older")) return this.set("older", { rows: this.rows.length, serial: this.next() })
       const row = e.target.closest(".row")
       if (row) this.choose(+row.dataset.i)
     }, on)
@@ -70,8 +71,10 @@ class TimelineView {
 
   update(data) {
     if (this.version !== data.version) this.load(data)
-    if (data.selected !== this.selected || this.fresh) {
-      this.selected = data.selected
+    if (data.answered === this.asked) this.asked = null
+    const selected = this.asked ? this.selected : data.selected
+    if (selected !== this.selected || this.fresh) {
+      this.selected = selected
       this.trace()
       const at = this.index.get(this.selected)
       if (at !== undefined) this.reveal(at)
@@ -193,10 +196,10 @@ class TimelineView {
     else if (y > scrollTop + clientHeight - ROW * 1.5) this.list.scrollTop = y - (clientHeight * 2) / 3
   }
 
-  // The serial makes two reports of the same choice different, so that neither is taken for no change.
-  report(name, value) {
+  // A serial makes two reports of the same choice different, so that neither is taken for no change.
+  next() {
     this.serial = (this.serial ?? 0) + 1
-    this.set(name, { ...value, serial: `${Date.now()}-${this.serial}` })
+    return `${Date.now()}-${this.serial}`
   }
 
   // -- choosing and finding ------------------------------------------------------------------
@@ -208,8 +211,9 @@ class TimelineView {
     this.drawn = null
     this.draw()
     this.host.dataset.selected = this.selected
+    const report = { checkpoint: this.selected, serial: (this.asked = this.next()) }
     clearTimeout(this.timer)                      // a held arrow key reports only where it stops
-    this.timer = setTimeout(() => this.report("selected", { checkpoint: this.selected }), 60)
+    this.timer = setTimeout(() => this.set("selected", report), 60)
   }
 
   key(event) {
