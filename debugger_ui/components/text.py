@@ -36,6 +36,16 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def size(number: int) -> str:
+    """Return a number of bytes as a reader takes it in."""
+    amount = float(number)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
 def slug(text: str) -> str:
     """Return the text as part of a widget's key: itself when it is a plain name, else a digest of it.
 

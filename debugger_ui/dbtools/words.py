@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from debugger_ui.components.text import size as size
 from runtime.checkpoint.sql.records import ThreadRecord
 
 PAGE = 500
@@ -19,13 +20,3 @@ def every_thread(saver: Any) -> Iterator[ThreadRecord]:
 def count(number: int, thing: str) -> str:
     """Return "1 thread", "2 threads"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def size(number: int) -> str:
-    """Return a number of bytes as a reader takes it in."""
-    amount = float(number)
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"

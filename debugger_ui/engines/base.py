@@ -335,6 +335,10 @@ class Engine(Protocol):
         """Return threads, newest first, and how many there are (None when that is unknown)."""
         ...
 
+    def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
+        """Return how many bytes threads take in the database; empty where it does not tell."""
+        ...
+
     def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
         """Return all checkpoints of a thread, oldest first, without values; cached and extended."""
         ...

@@ -21,6 +21,10 @@ class SavedHistory(ABC):
         """Return threads, newest first."""
         return self.reader.threads(offset, limit, text=text)
 
+    def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
+        """Return the bytes of threads, where the saver tells."""
+        return self.reader.sizes(threads)
+
     def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
         """Return all checkpoints of a thread, oldest first."""
         return self.reader.headers(thread, namespace)

@@ -47,6 +47,7 @@ class StoredReader(SaverReader):
     def __init__(self, saver: Any) -> None:
         super().__init__(saver)
         self._headers: dict[tuple[str, str], _Thread] = {}
+        self._sizes: dict[str, tuple[str, int]] = {}
         self._lock = threading.RLock()
         self._damaged: dict[tuple[str, str, str], str] = {}
         self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
@@ -63,6 +64,18 @@ class StoredReader(SaverReader):
             return self._search(offset, limit, text.casefold())
         found = [_head(row) for row in self.saver.threads(limit=limit + 1, offset=offset)]
         return found[:limit], offset + len(found) if len(found) <= limit else None
+
+    def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
+        """Return the bytes of threads; one is measured again when it has a new checkpoint."""
+        found: dict[str, int] = {}
+        for thread in threads:
+            ordered = self._thread(thread, "").ordered
+            newest = ordered[-1].id if ordered else ""
+            known = self._sizes.get(thread)
+            if known is None or known[0] != newest:
+                known = self._sizes[thread] = newest, self.saver.thread_bytes(thread)
+            found[thread] = known[1]
+        return found
 
     def headers(self, thread: str, namespace: str = "") -> Sequence[Header]:
         """Return all checkpoints of a thread, oldest first."""

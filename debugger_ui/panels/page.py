@@ -65,10 +65,10 @@ def land(here: Tab) -> None:
     session = here.session
     if session.cursor.thread:
         return
-    wanted = shared.first_thread()
-    rows = session.threads(text=wanted, limit=1).rows or session.threads(limit=1).rows
-    if rows:
-        session.move(thread=rows[0].id)
+    for thread in (shared.first_thread(), *(row.id for row in session.threads(limit=1).rows)):
+        if thread and session.has_thread(thread):
+            session.move(thread=thread)
+            return
 
 
 def message(here: Tab) -> None:

@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.components.text import count
+from debugger_ui.components.text import count, size
 from debugger_ui.components.timeline import clock, grouped
-from debugger_ui.panels import header
+from debugger_ui.panels import header, inspector
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import status_chip
 from debugger_ui.session.views import Page, ThreadRow
@@ -21,6 +21,7 @@ COLUMNS = (
     sheet.column("steps", "Step", align="right"),
     sheet.column("checkpoints", "Checkpoints", align="right"),
     sheet.column("branches", "Branches", align="right"),
+    sheet.column("size", "Size", align="right"),
     sheet.column("updated", "Updated", align="right"),
 )
 SNIPPET = """from runtime.checkpoint.sqlite import SqliteSaver
@@ -33,7 +34,7 @@ with SqliteSaver.from_conn_string("agent.sqlite") as saver:
 def page(here: Tab) -> None:
     """Draw the page."""
     with st.container(key="threads_page"):
-        text, status = filters()
+        text, status = filters(here)
         offset = int(st.session_state.setdefault("threads_offset", 0))
         found = here.see(here.session.threads, status=status, text=text, offset=offset, limit=PAGE)
         if found is None:
@@ -43,13 +44,15 @@ def page(here: Tab) -> None:
             turn_pages(found)
 
 
-def filters() -> tuple[str, str]:
-    """Draw the search and the filter; return the text and the status that are wanted."""
+def filters(here: Tab) -> tuple[str, str]:
+    """Draw the search, the filter and the way to the newest failure; return the text and status that are wanted."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="thread_filters"):
         text = st.text_input(
             "Search",
             key="thread_search",
-            placeholder="Search ids, nodes and metadata",
+            placeholder="Search names, metadata and state",
+            help="Looks for the text in ids, names, nodes and metadata, and in the newest state, questions and errors "
+            "of the newest 1,000 threads.",
             label_visibility="collapsed",
             on_change=first_page,
             width=320,
@@ -63,6 +66,8 @@ def filters() -> tuple[str, str]:
             on_change=first_page,
             required=True,
         )
+        st.space("stretch")
+        st.button("Newest failure", key="newest_failure", icon=":material/error:", on_click=lambda: open_failure(here))
     return str(text or ""), "" if status == ANY else str(status)
 
 
@@ -79,10 +84,11 @@ def blocks(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
             return [sheet.empty("No thread matches", f"Nothing here has {named}. Clear the filter to see all.")]
         about = "The database has the right tables and no checkpoint yet. Press New run, or record one from Python:"
         return [sheet.empty("No threads yet", about, icon="input", code=SNIPPET)]
+    columns = [column for column in COLUMNS if column["key"] != "size" or any(row.bytes for row in found.rows)]
     frame = pd.DataFrame([cells(row) for row in found.rows])
     extras = [{"key": row.id, "act": "open", "value": row.id} for row in found.rows]
     total = count(found.total, "thread") if found.total is not None else f"{len(found.rows)} threads on this page"
-    return [sheet.table(frame, COLUMNS, label="Threads", rows=extras), sheet.text(total, "small")]
+    return [sheet.table(frame, columns, label="Threads", rows=extras), sheet.text(total, "small")]
 
 
 def cells(row: ThreadRow) -> dict[str, object]:
@@ -92,6 +98,8 @@ def cells(row: ThreadRow) -> dict[str, object]:
         name.append(sheet.word(row.id, "mono muted"))
     if row.error:
         name.append(sheet.word(row.error, "muted"))
+    if row.match:
+        name.append(sheet.word(row.match, "muted", title=row.match, name="match"))
     return {
         "id": name,
         "status": [status_chip(row.status, row.waiting)],
@@ -99,6 +107,7 @@ def cells(row: ThreadRow) -> dict[str, object]:
         "steps": str(row.steps),
         "checkpoints": str(row.checkpoints),
         "branches": str(row.branches),
+        "size": "" if row.bytes is None else size(row.bytes),
         "updated": clock(row.updated, date=True),
     }
 
@@ -109,6 +118,17 @@ def pick(here: Tab) -> None:
     if picked.get("act") == "open":
         st.session_state["page"] = header.DEBUG
         header.open_thread(here, str(picked.get("value")))
+
+
+def open_failure(here: Tab) -> None:
+    """Open the newest thread that failed, at the tasks of the superstep that did."""
+    found = here.act(here.session.newest_failure)
+    if found is None:
+        here.notice = here.notice if here.problem else "No thread stands at a failure."
+        return
+    st.session_state["page"] = header.DEBUG
+    st.session_state[inspector.TAB_KEY] = inspector.TASKS
+    header.open_thread(here, found.id)
 
 
 def turn_pages(found: Page[ThreadRow]) -> None:

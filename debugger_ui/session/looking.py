@@ -23,7 +23,7 @@ from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Spot
 from debugger_ui.session.render import FULL, USUAL, view
 from debugger_ui.session.text import json_safe, path_label
-from debugger_ui.session.threads import thread_page
+from debugger_ui.session.threads import Threads
 from debugger_ui.session.timeline import branch_views, timeline
 from debugger_ui.session.told import told
 from debugger_ui.session.views import (
@@ -110,9 +110,16 @@ class Looking:
     # --- threads and history ------------------------------------------------------------------
 
     def threads(self, *, status: str = "", text: str = "", offset: int = 0, limit: int = 50) -> Page[ThreadRow]:
-        """Return threads, newest first; `text` searches ids, titles, nodes and metadata."""
-        window = (offset, limit)
-        return thread_page(self.workspace, self.desk, status=status, text=text.strip(), window=window)
+        """Return threads, newest first; `text` searches names, nodes, metadata and the newest state."""
+        return Threads(self.workspace, self.desk).page(status=status, text=text.strip(), window=(offset, limit))
+
+    def has_thread(self, thread: str) -> bool:
+        """Whether the thread has a checkpoint."""
+        return bool(self.desk.reading.history(thread))
+
+    def newest_failure(self) -> ThreadRow | None:
+        """Return the newest thread that stands at a failure; None if there is none."""
+        return Threads(self.workspace, self.desk).newest_failure()
 
     def timeline(self, *, offset: int = 0, limit: int = 200, text: str = "") -> Timeline:
         """Return the thread's checkpoints with their lanes, newest first.

@@ -1,51 +1,101 @@
-"""The list of threads, each with the status of its newest checkpoint."""
+"""The list of threads, each with the status of its newest checkpoint; filters and search over them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from debugger_ui.engines.base import Outline, ThreadHead
 from debugger_ui.session.view_record import Page, ThreadRow
 from debugger_ui.session.workspace import GRAPH_LABEL, Desk, Workspace
 
 SCAN = 1_000
-"""Threads looked at for a status before the list gives up and says that there may be more."""
+"""Threads, the newest ones, that are looked into for a status or for what their state says."""
+MEASURED = 20_000
+"""Checkpoints up to which a thread is measured: its size takes a look at every row."""
 
 
-def thread_page(
-    workspace: Workspace, desk: Desk, *, status: str, text: str, window: tuple[int, int]
-) -> Page[ThreadRow]:
-    """Return one page of threads; with `status` the page is filled from those that have it."""
-    offset, limit = window
-    if not status:
-        heads, total = desk.engine.threads(offset, limit, text=text)
-        rows = tuple(thread_row(workspace, desk, head) for head in heads)
-        more = offset + len(rows) < total if total is not None else len(rows) == limit
-        return Page(rows, offset, limit, total, more)
-    heads, total = desk.engine.threads(0, SCAN, text=text)
-    found = [row for row in (thread_row(workspace, desk, head) for head in heads) if row.status == status]
-    cut = total is None or total > SCAN
-    shown = tuple(found[offset : offset + limit])
-    return Page(shown, offset, limit, None if cut else len(found), offset + limit < len(found))
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """The threads of a workspace, as one of its graphs reads them."""
+
+    workspace: Workspace
+    desk: Desk
+
+    def page(self, *, status: str, text: str, window: tuple[int, int]) -> Page[ThreadRow]:
+        """Return one page of threads; with a status or a text it is filled from those that fit."""
+        offset, limit = window
+        if not status and not text:
+            heads, total = self.desk.engine.threads(offset, limit)
+            rows = self._sized(heads, [self._row(head) for head in heads])
+            more = offset + len(rows) < total if total is not None else len(rows) == limit
+            return Page(rows, offset, limit, total, more)
+        heads, cut = self._candidates(text)
+        found: list[tuple[ThreadHead, ThreadRow]] = []
+        for head, row in self._fitting(heads, status, text):
+            found.append((head, row))
+            if len(found) > offset + limit:
+                break
+        shown = found[offset : offset + limit]
+        more = len(found) > offset + limit
+        rows = self._sized([head for head, _ in shown], [row for _, row in shown])
+        return Page(rows, offset, limit, None if cut or more else len(found), more)
+
+    def newest_failure(self) -> ThreadRow | None:
+        """Return the newest thread whose newest checkpoint has a failed task; None if there is none."""
+        return next(iter(self.page(status="failed", text="", window=(0, 1)).rows), None)
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _candidates(self, text: str) -> tuple[Sequence[ThreadHead], bool]:
+        """Return what is looked into, newest first, and whether there are threads that are not."""
+        newest, total = self.desk.engine.threads(0, SCAN)
+        cut = (total is None and len(newest) == SCAN) or (total or 0) > SCAN
+        if not text or not cut:
+            return newest, cut
+        known = {head.id for head in newest}
+        named, _ = self.desk.engine.threads(0, SCAN, text=text)
+        return [*newest, *(head for head in named if head.id not in known)], True
+
+    def _fitting(self, heads: Sequence[ThreadHead], status: str, text: str) -> Iterator[tuple[ThreadHead, ThreadRow]]:
+        wanted = text.casefold()
+        for head in heads:
+            row = self._row(head)
+            if status and row.status != status:
+                continue
+            if not wanted or wanted in _named(head, row):
+                yield head, row
+            elif match := self.workspace.texts.find(self._owner(head).reading, head.id, head.newest, text):
+                yield head, replace(row, match=match)
+
+    def _owner(self, head: ThreadHead) -> Desk:
+        return self.workspace.desks.get(self.workspace.graph_of(head.metadata.get(GRAPH_LABEL)), self.desk)
+
+    def _sized(self, heads: Sequence[ThreadHead], rows: Sequence[ThreadRow]) -> tuple[ThreadRow, ...]:
+        measured = [head.id for head in heads if (head.checkpoints or 0) <= MEASURED]
+        sizes = self.desk.engine.sizes(measured)
+        return tuple(replace(row, bytes=sizes.get(row.id)) for row in rows)
+
+    def _row(self, head: ThreadHead) -> ThreadRow:
+        reading = self._owner(head).reading
+        newest = head.newest
+        history = reading.history(head.id)
+        outline = reading.engine.outlines(head.id, [newest]).get(newest, Outline())
+        status = reading.status(outline, followed=False)
+        source = history.by_id[newest].source if newest in history.by_id else ""
+        return ThreadRow(
+            id=head.id,
+            status="running" if head.id in self.workspace.board.busy() else status,
+            last_node=", ".join(outline.ran) or {"update": "edit", "input": "input"}.get(source, ""),
+            next=outline.due,
+            steps=head.step,
+            checkpoints=len(history),
+            branches=len(history.branches),
+            updated=head.updated,
+            waiting=len(outline.asking),
+            error=f"{len(outline.failed)} failed" if outline.failed else "",
+            title=self.workspace.labels.get("thread", head.id, "").name,
+            graph=self.workspace.graph_of(head.metadata.get(GRAPH_LABEL)),
+        )
 
 
-def thread_row(workspace: Workspace, desk: Desk, head: ThreadHead) -> ThreadRow:
-    """Return a thread's row; the tree is read for the number of branches."""
-    graph = workspace.graph_of(head.metadata.get(GRAPH_LABEL))
-    reading = workspace.desks.get(graph, desk).reading
-    newest = head.newest
-    history = reading.history(head.id)
-    outline = reading.engine.outlines(head.id, [newest]).get(newest, Outline())
-    status = reading.status(outline, followed=False)
-    source = history.by_id[newest].source if newest in history.by_id else ""
-    return ThreadRow(
-        id=head.id,
-        status="running" if head.id in workspace.board.busy() else status,
-        last_node=", ".join(outline.ran) or {"update": "edit", "input": "input"}.get(source, ""),
-        next=outline.due,
-        steps=head.step,
-        checkpoints=len(history),
-        branches=len(history.branches),
-        updated=head.updated,
-        waiting=len(outline.asking),
-        error=f"{len(outline.failed)} failed" if outline.failed else "",
-        bytes=head.bytes,
-        title=workspace.labels.get("thread", head.id, "").name,
-        graph=graph,
-    )
+def _named(head: ThreadHead, row: ThreadRow) -> str:
+    return " ".join([head.id, row.title, row.last_node, *row.next, str(dict(head.metadata))]).casefold()

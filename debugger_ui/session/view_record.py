@@ -42,6 +42,8 @@ class ThreadRow:
     """Name given by the user, or empty."""
     graph: str = ""
     """Graph that made it, where the database holds threads of several."""
+    match: str = ""
+    """Where in its newest checkpoint the searched text stands, if it is not its name that matches."""
 
 
 @dataclass(frozen=True, slots=True)

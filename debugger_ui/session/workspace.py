@@ -14,6 +14,7 @@ from debugger_ui.session.jobs import JobBoard
 from debugger_ui.session.labels import SUFFIX, Labels
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Reading
+from debugger_ui.session.search import StateTexts
 
 GRAPH_LABEL = "graph"
 """Metadata key by which a thread names its graph, where a database holds those of several."""
@@ -43,6 +44,7 @@ class Workspace:
         self.read_only = read_only
         self.read_only_reason = reason or ("It was opened with --read-only." if read_only else "")
         self.board = JobBoard()
+        self.texts = StateTexts()
         self.labels = Labels(file.with_name(file.name + SUFFIX) if file is not None and not read_only else None)
 
     @classmethod

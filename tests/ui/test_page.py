@@ -194,6 +194,18 @@ def test_threads_are_filtered_by_status_and_text(open_page):
     assert "No thread matches" in text_of(page, "threads")
 
 
+def test_threads_are_found_by_what_their_state_says_and_the_newest_failure_by_a_button(open_page):
+    page = open_page(page="Threads")
+    page.text_input(key="thread_search").set_value("harbour log").run()
+    shown = text_of(page, "threads")
+    assert "research-finished" in shown
+    assert "harbour log" in shown
+    assert "counter" not in shown
+    page.button(key="newest_failure").click().run()
+    assert page.query_params["thread"] == "conflict-failed"  # recorded after flaky-failed
+    assert "failed" in text_of(page, "tasks")
+
+
 def test_an_error_of_our_own_is_a_sentence_with_its_details_folded(open_page, monkeypatch):
     def broken(self):
         raise ZeroDivisionError("of the debugger")
