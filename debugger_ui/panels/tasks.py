@@ -28,7 +28,7 @@ def tasks(here: Tab, view: CheckpointView) -> None:
         answer.questions(here, view)
     shown = [task for task in view.tasks if not here.node or task.name == here.node]
     made = [task for task in view.made_by if not here.node or task.name == here.node]
-    blocks: list[sheet.Block] = []
+    blocks: list[sheet.Block] = [sheet.problem_note(problem) for problem in view.problems]
     if here.node:
         blocks.append(
             sheet.bar(

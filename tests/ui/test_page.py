@@ -203,7 +203,7 @@ def test_threads_are_found_by_what_their_state_says_and_the_newest_failure_by_a_
     assert "counter" not in shown
     page.button(key="newest_failure").click().run()
     assert page.query_params["thread"] == "conflict-failed"  # recorded after flaky-failed
-    assert "failed" in text_of(page, "tasks")
+    assert "The update of this superstep was refused" in text_of(page, "tasks")
 
 
 def test_an_error_of_our_own_is_a_sentence_with_its_details_folded(open_page, monkeypatch):
