@@ -1,21 +1,23 @@
-"""Savers of every kind behind one face, so that one test body checks them all, plain and async.
-
-A PostgreSQL server is used if `FORKPOINT_TEST_POSTGRES` holds its URL.
-"""
+"""Savers of every kind behind one face, so that one test body checks them all, plain and async."""
 
 import asyncio
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from runtime.checkpoint.sql import SqlSaver
+from runtime.checkpoint.sql import AsyncSqlSaver, SqlSaver
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-POSTGRES = os.environ.get("FORKPOINT_TEST_POSTGRES")
+KINDS = ("sync", "async", "postgres")
+"""On SQLite each face; on PostgreSQL one, for both faces call the same functions of a connection."""
+
+ON_EACH_FACE = pytest.mark.parametrize("open_saver", [*KINDS, "async postgres"], indirect=True)
+"""For what is about the faces."""
+
+ON_EACH_DATABASE = pytest.mark.parametrize("open_saver", ["sync", "postgres"], indirect=True)
+"""For long histories, whose bytes and pieces depend on the database and not on the face."""
 
 
 class Face:
@@ -43,44 +45,29 @@ class Face:
         return asyncio.run(collect())
 
 
-def kinds() -> list[str]:
-    return ["sync", "async", *(["postgres"] if POSTGRES else [])]
-
-
-@pytest.fixture(params=kinds())
+@pytest.fixture(params=KINDS)
 def open_saver(request, tmp_path) -> Iterator[Callable[..., Face]]:
     """Opens the same database again each time it is called, as another process would."""
     opened: list[Any] = []
-    schema = f"t{uuid4().hex}"
-    if request.param == "postgres":
-        _schema(f"CREATE SCHEMA {schema}")
+    is_async = request.param.startswith("async")
+    on_postgres = request.param.endswith("postgres")
+    url = request.getfixturevalue("postgres_schema") if on_postgres else ""
 
     def make(**options: Any) -> Face:
-        if request.param == "postgres":
-            saver: Any = SqlSaver(f"{POSTGRES}?options=-csearch_path%3D{schema}", **options)
+        if on_postgres:
+            saver: Any = (AsyncSqlSaver if is_async else SqlSaver)(url, **options)
         else:
-            cls = SqliteSaver if request.param == "sync" else AsyncSqliteSaver
+            cls = AsyncSqliteSaver if is_async else SqliteSaver
             saver = cls.from_conn_string(tmp_path / "checkpoints.db", **options)
         opened.append(saver)
         saver.setup()
-        return Face(saver, request.param == "async")
+        return Face(saver, is_async)
 
     yield make
     for saver in opened:
         saver.close()
-    if request.param == "postgres":
-        _schema(f"DROP SCHEMA {schema} CASCADE")
 
 
 @pytest.fixture
 def saver(open_saver) -> Face:
     return open_saver()
-
-
-def _schema(statement: str) -> None:
-    from sqlalchemy import create_engine
-
-    engine = create_engine(POSTGRES or "")
-    with engine.begin() as connection:
-        connection.exec_driver_sql(statement)
-    engine.dispose()

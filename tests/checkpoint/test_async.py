@@ -8,6 +8,7 @@ import pytest
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.ids import next_checkpoint_id
 from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
+from tests.checkpoint.conftest import ON_EACH_FACE
 from tests.checkpoint.kit import Line, at, check, checkpoint
 
 
@@ -32,6 +33,7 @@ def test_the_event_loop_goes_on_while_another_process_holds_the_database(tmp_pat
         assert saver.get_tuple(line.config).pending_writes == [("task", "a", 2)]
 
 
+@ON_EACH_FACE
 def test_many_async_writers_at_once_lose_nothing(open_saver):
     face = open_saver()
     line = Line(face, "t")
@@ -46,6 +48,7 @@ def test_many_async_writers_at_once_lose_nothing(open_saver):
     assert [value for _, _, value in found.pending_writes] == list(range(100))
 
 
+@ON_EACH_FACE
 def test_one_bad_step_among_many_waiting_together_fails_alone(open_saver):
     face = open_saver()
     stored = checkpoint(next_checkpoint_id(), {"a": 1}, {"a": 1})
@@ -78,6 +81,7 @@ class Submitting:
         return at(config["configurable"]["thread_id"], stored["id"])
 
 
+@ON_EACH_FACE
 def test_steps_handed_over_land_in_order_and_are_seen_by_whoever_reads_next(open_saver):
     face = open_saver()
     line = Line(Submitting(face.saver), "t")
@@ -89,6 +93,7 @@ def test_steps_handed_over_land_in_order_and_are_seen_by_whoever_reads_next(open
     assert all(future.done() for future in line.saver.futures)
 
 
+@ON_EACH_FACE
 def test_trouble_with_what_was_handed_over_is_told_by_its_future(open_saver):
     face = open_saver()
     line = Line(face, "t")

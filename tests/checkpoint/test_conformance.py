@@ -1,7 +1,6 @@
-"""Both faces pass the conformance suite that `langgraph-checkpoint` publishes for every saver."""
+"""Every saver passes the conformance suite that `langgraph-checkpoint` publishes, its optional parts included."""
 
 import asyncio
-import os
 
 import pytest
 from langgraph.checkpoint.conformance import checkpointer_test, validate
@@ -11,20 +10,22 @@ from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 MAKERS = {
-    "sqlite": lambda: SqliteSaver.from_conn_string(":memory:"),
-    "async sqlite": lambda: AsyncSqliteSaver.from_conn_string(":memory:"),
-    "url": lambda: SqlSaver("sqlite://"),
-    "async url": lambda: AsyncSqlSaver("sqlite://"),
+    "sqlite": SqliteSaver.from_conn_string,
+    "async sqlite": AsyncSqliteSaver.from_conn_string,
+    "url": SqlSaver,
+    "async url": AsyncSqlSaver,
+    "postgres": SqlSaver,
+    "async postgres": AsyncSqlSaver,
 }
-if os.environ.get("FORKPOINT_TEST_POSTGRES"):
-    MAKERS["postgres"] = lambda: AsyncSqlSaver(os.environ["FORKPOINT_TEST_POSTGRES"])
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_it_passes_in_full(kind):
+def test_it_passes_in_full(kind, request):
+    where = {"url": "sqlite://", "sqlite": ":memory:"}.get(kind.split()[-1]) or request.getfixturevalue("postgres_url")
+
     @checkpointer_test(name=kind)
     async def made():
-        saver = MAKERS[kind]()
+        saver = MAKERS[kind](where)
         if hasattr(saver, "__aenter__"):
             async with saver:
                 yield saver

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.checkpoint.conftest import ON_EACH_DATABASE
 from tests.checkpoint.kit import Line, at
 
 # --- filters -----------------------------------------------------------------------------------------------
@@ -46,6 +47,7 @@ def test_a_limit_that_is_no_number_is_refused(saver, limit):
         saver.list(None, limit=limit)
 
 
+@ON_EACH_DATABASE
 def test_pages_meet_without_gap_or_overlap(saver):
     line = Line(saver, "t")
     for n in range(150):

@@ -1,6 +1,6 @@
 """Whatever is done to a thread, through whichever saver, every checkpoint reads as it was stored.
 
-The model (`kit.Line`) stores everything whole. Two savers on one file stand for two processes: what one has in
+The model (`kit.Line`) stores everything whole. Two savers on one database stand for two processes: what one has in
 memory must never hide what the other did.
 """
 
@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from runtime.checkpoint.sqlite import SqliteSaver
+from runtime.checkpoint.sql import SqlSaver
 from tests.checkpoint.kit import Line, at, check
 
 EDITS = {
@@ -78,11 +78,13 @@ def take(rng, line, number):
     line.put({channel: value}, writes=writes, whole=whole, source=source)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_every_checkpoint_reads_as_it_was_stored(seed, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*(("sqlite", seed) for seed in range(25)), *(("postgres", seed) for seed in range(2))]
+)
+def test_every_checkpoint_reads_as_it_was_stored(kind, seed, tmp_path, request):
     rng = random.Random(seed)
-    path = tmp_path / "checkpoints.db"
-    with SqliteSaver.from_conn_string(path) as one, SqliteSaver.from_conn_string(path) as two:
+    where = request.getfixturevalue("postgres_schema") if kind == "postgres" else f"sqlite:///{tmp_path}/checkpoints.db"
+    with SqlSaver(where) as one, SqlSaver(where) as two:
         line = Line(one, "t")
         for number in range(70):
             if line.expected and rng.random() < 0.06:
@@ -94,5 +96,5 @@ def test_every_checkpoint_reads_as_it_was_stored(seed, tmp_path):
             take(rng, line, number)
         check(one, line)
         check(two, line)
-    with SqliteSaver.from_conn_string(path, read_only=True) as third:
+    with SqlSaver(where, read_only=True) as third:
         check(third, line)

@@ -11,6 +11,7 @@ from runtime.checkpoint.ids import next_checkpoint_id
 from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
+from tests.checkpoint.conftest import ON_EACH_DATABASE
 from tests.checkpoint.kit import Line, at, check, checkpoint, id_of
 from tests.checkpoint.things import Point
 
@@ -260,6 +261,7 @@ def size(line):
     return line.saver.saver.thread_bytes(line.thread)
 
 
+@ON_EACH_DATABASE
 def test_a_growing_conversation_takes_bytes_in_line_with_its_length(saver):
     line = Line(saver, "t")
     line.put({"m": []})
@@ -274,6 +276,7 @@ def test_a_growing_conversation_takes_bytes_in_line_with_its_length(saver):
     assert sizes[-1] < 400 * 700
 
 
+@ON_EACH_DATABASE
 def test_one_channel_of_a_thousand_costs_as_much_as_one_of_ten(saver):
     costs = []
     for width in 10, 1000:
@@ -296,10 +299,11 @@ def test_a_value_that_a_task_wrote_is_stored_once(saver):
     assert saver.saver.channel_bytes(line.config) == pytest.approx({"a": 100_000, "m": 100_000}, rel=0.01)
 
 
+@ON_EACH_DATABASE
 def test_a_list_written_piece_by_piece_is_read_in_few_pieces(saver):
     line = Line(saver, "t")
     line.put({"m": []})
-    for n in range(300):
+    for n in range(200):
         line.put({"m": [*line.values["m"], n]}, writes=[(f"t{n}", "p", [("m", [n])])])
     check(saver, line)
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from runtime.checkpoint.memory import InMemorySaver
+from runtime.checkpoint.sql import AsyncSqlSaver, SqlSaver
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -82,11 +83,14 @@ class Face:
 
 @contextmanager
 def opened(kind: str, is_async: bool, path: Any):
-    """A saver of the kind, for the face; closed at the end."""
+    """A saver of the kind, for the face, on the file or at the URL; closed at the end."""
     if kind == "memory":
         yield InMemorySaver()
         return
-    saver = (AsyncSqliteSaver if is_async else SqliteSaver).from_conn_string(path)
+    if kind == "postgres":
+        saver: Any = (AsyncSqlSaver if is_async else SqlSaver)(path)
+    else:
+        saver = (AsyncSqliteSaver if is_async else SqliteSaver).from_conn_string(path)
     try:
         yield saver
     finally:

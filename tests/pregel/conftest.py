@@ -15,10 +15,22 @@ def run(request):
     return Face(request.param == "async")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+ON_POSTGRES = {"test_durability", "test_edits", "test_replay"}
+"""The tests that run on PostgreSQL too: those that save early or late, go back and fork."""
+
+
+def pytest_generate_tests(metafunc):
+    if "saver" in metafunc.fixturenames:
+        more = ["postgres"] if metafunc.module.__name__.rpartition(".")[2] in ON_POSTGRES else []
+        metafunc.parametrize("saver", ["memory", "sqlite", *more], indirect=True)
+
+
+@pytest.fixture
 def saver(request, run, tmp_path):
     """A saver that fits the face."""
-    with opened(request.param, run.is_async, tmp_path / "checkpoints.db") as saver:
+    on_postgres = request.param == "postgres"
+    where = request.getfixturevalue("postgres_schema") if on_postgres else tmp_path / "checkpoints.db"
+    with opened(request.param, run.is_async, where) as saver:
         yield saver
 
 

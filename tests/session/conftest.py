@@ -16,7 +16,7 @@ from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.workspace import Workspace
-from runtime.checkpoint.sqlite import SqliteSaver
+from runtime.checkpoint.sql import SqlSaver
 
 PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 """For property tests: a busy machine is no finding."""
@@ -25,10 +25,29 @@ WAIT = 20
 """Seconds that a job gets; they end in milliseconds."""
 
 
-@pytest.fixture(params=["runtime", "langgraph"])
+ON_POSTGRES = {"test_story"}
+"""The tests that run on PostgreSQL too: the main job, from a run to the comparison of its branches."""
+
+
+def pytest_generate_tests(metafunc):
+    chosen = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
+    if "kit" in metafunc.fixturenames and "kit" not in chosen:
+        more = ["postgres"] if metafunc.module.__name__.rpartition(".")[2] in ON_POSTGRES else []
+        metafunc.parametrize("kit", ["runtime", "langgraph", *more], indirect=True)
+
+
+@pytest.fixture
 def kit(request):
-    """The names that a graph is built with, of one runtime."""
-    root = request.param
+    """The names that a graph is built with, of one runtime, and a saver to put it on."""
+    root = "langgraph" if request.param == "langgraph" else "runtime"
+    url = request.getfixturevalue("postgres_schema") if request.param == "postgres" else "sqlite://"
+
+    def saver():
+        made = SqlSaver(url) if root == "runtime" else InMemorySaver()
+        if root == "runtime":
+            request.addfinalizer(made.close)
+        return made
+
     graph, types = import_module(f"{root}.graph"), import_module(f"{root}.types")
     return SimpleNamespace(
         root=root,
@@ -38,7 +57,7 @@ def kit(request):
         Send=types.Send,
         Command=types.Command,
         interrupt=types.interrupt,
-        saver=(lambda: SqliteSaver.from_conn_string(":memory:")) if root == "runtime" else InMemorySaver,
+        saver=saver,
     )
 
 
