@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +56,27 @@ def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
     if "://" in database:
         from runtime.checkpoint.sql import SqlSaver
 
-        saver: Any = SqlSaver(database, read_only=read_only)
-        saver.setup()
-        return saver, ""
+        return _set_up(lambda only: SqlSaver(database, read_only=only), read_only, "", "This database")
     from runtime.checkpoint.sqlite import SqliteSaver
 
     why = "" if read_only else why_not_writable(Path(database))
-    saver = SqliteSaver.from_conn_string(database, read_only=read_only or bool(why))
-    saver.setup()
+    name = Path(database).name
+    return _set_up(
+        lambda only: SqliteSaver.from_conn_string(database, read_only=only), read_only or bool(why), why, name
+    )
+
+
+def _set_up(make: Callable[[bool], Any], read_only: bool, why: str, name: str) -> tuple[Any, str]:
+    """A saver, opened; only to look at if a newer version wrote the database and says that this one may read it."""
+    saver = make(read_only)
+    try:
+        saver.setup()
+    except CheckpointStorageError as error:
+        if error.reason != "newer" or read_only:
+            raise
+        saver = make(True)
+        saver.setup()
+        why = f"{name} was written by a newer version of this program."
     return saver, why
 
 

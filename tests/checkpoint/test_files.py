@@ -92,18 +92,6 @@ def test_a_damaged_row_names_the_checkpoint_and_leaves_the_others_readable(tmp_p
         assert saver.get_tuple(at("t", parent)).checkpoint["channel_values"]["n"] == 10
 
 
-def test_a_newer_schema_is_not_touched(tmp_path):
-    path = tmp_path / "db"
-    make(path, 1)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE checkpoint_store SET version = 99")
-    connection.commit()
-    connection.close()
-    before = path.read_bytes()
-    assert reason(path) == "newer"
-    assert path.read_bytes() == before
-
-
 def test_waiting_for_a_locked_database_ends_in_a_clear_error(tmp_path):
     path = tmp_path / "db"
     line = make(path, 1)

@@ -127,13 +127,8 @@ class PostgresDatabase(Database):
                     raise CheckpointStorageError(f"there are no checkpoints in the database {self.name}", "missing")
                 tables.create(connection)
                 return
-            version = connection.execute(tables.checkpoint_store.select()).one().version
-            if version > tables.SCHEMA_VERSION:
-                raise CheckpointStorageError(
-                    f"the database {self.name} has schema {version}; this version knows schemas up to "
-                    f"{tables.SCHEMA_VERSION}; update the package",
-                    "newer",
-                )
+            row = connection.exec_driver_sql("SELECT * FROM checkpoint_store").mappings().one_or_none()
+            version = tables.check_version(self.name, dict(row) if row else None, read_only=self.read_only)
             if version < tables.SCHEMA_VERSION and not self.read_only:
                 tables.migrate(connection, version)
 

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from runtime.checkpoint import files
 from runtime.checkpoint.errors import CheckpointStorageError
-from runtime.checkpoint.sql import sqlite_file
+from runtime.checkpoint.sql import sqlite_file, tables
 from runtime.checkpoint.sql.database import Database, Session, Stamp
 from runtime.checkpoint.sql.statements import Conn
 
@@ -118,19 +118,15 @@ class SqliteDatabase(Database):
         cursor = connection.cursor()
         cursor.row_factory = None
         self.cursor, self.conn = cursor, Conn(cursor, "sqlite")
-        newest = sqlite_file.check_schema(cursor, self.path)
+        version = sqlite_file.check_schema(cursor, self.path, read_only=self.read_only)
         if self.read_only:
-            if not newest:
-                raise CheckpointStorageError(
-                    f"the database {self.name} has no tables of this schema, and it was opened read-only; "
-                    "open it once for writing to bring it up to date",
-                    "read_only",
-                )
+            if version is None:
+                raise CheckpointStorageError(f"there are no checkpoints in the database {self.name}", "missing")
             cursor.execute("PRAGMA query_only=1")
             return
         self._use_wal(cursor)
         cursor.execute(f"PRAGMA synchronous={self.synchronous}")  # one of four words, checked above
-        if not newest:
+        if version != tables.SCHEMA_VERSION:
             sqlite_file.create_schema(connection, self.path)
 
     def _new_connection(self, fresh: bool) -> sqlite3.Connection:

@@ -24,8 +24,8 @@ def look(path: str) -> None:
         connection.close()
 
 
-def check_schema(cursor: sqlite3.Cursor, path: str) -> bool:
-    """Whether our tables are there and of the newest schema. Raises if the tables are somebody else's, or newer."""
+def check_schema(cursor: sqlite3.Cursor, path: str, *, read_only: bool = False) -> int | None:
+    """The version of our tables; None if there are no tables. Raises if they are somebody else's, or too new."""
     present = {row[0] for row in cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if "checkpoint_store" not in present:
         others = sorted(name for name in present if not name.startswith("sqlite_"))
@@ -35,17 +35,10 @@ def check_schema(cursor: sqlite3.Cursor, path: str) -> bool:
                 "it was left as it is; choose another file",
                 "foreign",
             )
-        return False
-    row = cursor.execute("SELECT version FROM checkpoint_store").fetchone()
-    if row is None or not isinstance(row[0], int):
-        raise CheckpointStorageError(f"the database {path!r} does not say its schema version", "corrupt")
-    if row[0] > tables.SCHEMA_VERSION:
-        raise CheckpointStorageError(
-            f"the database {path!r} has schema {row[0]}; this version knows schemas up to {tables.SCHEMA_VERSION}; "
-            "update the package",
-            "newer",
-        )
-    return bool(row[0] == tables.SCHEMA_VERSION)
+        return None
+    row = cursor.execute("SELECT * FROM checkpoint_store").fetchone()
+    said = dict(zip((column[0] for column in cursor.description), row, strict=True)) if row else None
+    return tables.check_version(repr(path), said, read_only=read_only)
 
 
 def create_schema(connection: sqlite3.Connection, path: str) -> None:
@@ -57,12 +50,11 @@ def create_schema(connection: sqlite3.Connection, path: str) -> None:
         cursor.row_factory = None
         try:
             # Another process may have been quicker.
-            if not check_schema(cursor, path):
-                version = cursor.execute("SELECT name FROM sqlite_master WHERE name = 'checkpoint_store'").fetchone()
-                if version is None:
-                    tables.create(conn)
-                else:
-                    tables.migrate(conn, cursor.execute("SELECT version FROM checkpoint_store").fetchone()[0])
+            version = check_schema(cursor, path)
+            if version is None:
+                tables.create(conn)
+            elif version < tables.SCHEMA_VERSION:
+                tables.migrate(conn, version)
             conn.exec_driver_sql("COMMIT")
         except BaseException:
             conn.exec_driver_sql("ROLLBACK")

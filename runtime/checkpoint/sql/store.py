@@ -15,6 +15,7 @@ from runtime.checkpoint.sql.handed import Handed
 from runtime.checkpoint.sql.heads import Heads
 from runtime.checkpoint.sql.jobs import Job, PutStep
 from runtime.checkpoint.sql.statements import Conn
+from runtime.checkpoint.sql.tables import SCHEMA_VERSION
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ class Store:
         self.heads = Heads()
         self.handed = Handed()
         self._stamp: int | None = None
+        self._version = SCHEMA_VERSION
 
     def execute(self, jobs: Sequence[Job]) -> None:
         """Write prepared jobs in one transaction, in their order."""
@@ -47,7 +49,7 @@ class Store:
     def _commit(self, jobs: Sequence[Job]) -> None:
         with self.database.write() as session:
             session.lock({job.thread_id for job in jobs})
-            foreign = self.note(session)
+            foreign = self._note_to_write(session)
             for job in jobs:
                 job.commit(session.conn, self.heads, foreign)
 
@@ -82,9 +84,22 @@ class Store:
         row = session.conn.one(queries.STORE)
         if row is None:
             raise CheckpointStorageError(f"the database {self.database.name} has lost its schema version", "corrupt")
+        self._version = row[0]
         self.heads.changed_elsewhere(row[1])
         self._stamp = session.stamp
         return True
+
+    def _note_to_write(self, session: Session) -> bool:
+        """`note`; and refuse if a newer version of the package has brought the tables to its schema meanwhile."""
+        foreign = self.note(session)
+        if self._version > SCHEMA_VERSION:
+            raise CheckpointStorageError(
+                f"the database {self.database.name} was brought to schema {self._version} by a newer version while it "
+                f"was open; this version knows schemas up to {SCHEMA_VERSION}; nothing of this was saved; update the "
+                "package and open it again",
+                "newer",
+            )
+        return foreign
 
     def rehearse(self, work: Callable[[Conn], T]) -> T:
         """Call `work(conn)`, which may remove rows, and undo what it did. Other writers wait meanwhile."""
@@ -108,7 +123,7 @@ class Store:
         self.heads.forget()
         try:
             with self.database.write() as session:
-                self.note(session)
+                self._note_to_write(session)
                 work(session.conn, *arguments)
                 session.conn.run(queries.BUMP_GENERATION)
         finally:
