@@ -11,6 +11,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from debugger_ui.engines.contents import Contents
+
 EMPTY: Mapping[str, Any] = {}
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for "no value" where None is a value."""
@@ -284,7 +286,7 @@ class Editor(Protocol):
         ...
 
 
-class Engine(Protocol):
+class Engine(Contents, Protocol):
     """A graph on its database, or a database alone."""
 
     @property

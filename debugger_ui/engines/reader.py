@@ -11,6 +11,7 @@ from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
+from debugger_ui.engines.contents import SavedContents, TasksOf
 
 AUTHOR = "edited_as"
 """Metadata key with the node that an edit was written as: the checkpoint itself does not always tell."""
@@ -104,6 +105,12 @@ class SaverReader:
             found = self.get(Place(thread, id_, namespace))
             if found is not None:
                 yield found
+
+    def contents(self, tasks_of: TasksOf) -> SavedContents:
+        """Return what tells the writes that made each checkpoint."""
+        return SavedContents(
+            self.saver, lambda thread, id_, namespace: config_of(Place(thread, id_, namespace)), tasks_of
+        )
 
     def _history(self, thread: str, namespace: str) -> _History:
         if (thread, namespace) in self._histories:

@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead
-from debugger_ui.engines.reader import SaverReader
+from debugger_ui.engines.contents import Made, SavedContents, Write
+from debugger_ui.engines.reader import AUTHOR, SaverReader
 
 
 class SavedHistory(ABC):
@@ -42,6 +44,45 @@ class SavedHistory(ABC):
         """Yield checkpoints in the order of the ids."""
         for item in self.reader.walk(thread, ids, namespace):
             yield self._record(item, Place(thread, "", namespace))
+
+    def written(self, thread: str, id_: str, namespace: str = "") -> Sequence[Write]:
+        """Return the writes that made a checkpoint; of an edit the keys that it changed, as they then were."""
+        self.outlines(thread, [id_], namespace)
+        return [
+            write
+            for made in self._made(thread, [id_], namespace)
+            for write in self._contents.written(thread, made, namespace)
+        ]
+
+    def fingerprints(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, str]:
+        """Return for each checkpoint a text that is the same only where the same was written."""
+        return self._contents.fingerprints(thread, self._made(thread, ids, namespace), namespace)
+
+    @cached_property
+    def _contents(self) -> SavedContents:
+        return self.reader.contents(self._task_ids)
+
+    def _task_ids(self, thread: str, id_: str, namespace: str) -> set[str]:
+        record = self.record(Place(thread, id_, namespace))
+        return {task.id for task in record.tasks} if record is not None else set()
+
+    def _made(self, thread: str, ids: Sequence[str], namespace: str) -> list[Made]:
+        headers = {header.id: header for header in self.headers(thread, namespace)}
+        edited = {header.parent for header in headers.values() if header.source == "update"}
+        others = [id_ for id_ in ids if id_ in headers and headers[id_].source != "loop"]
+        outlines = self.outlines(thread, others, namespace)
+        return [
+            Made(
+                id=id_,
+                parent=headers[id_].parent,
+                source=headers[id_].source,
+                changed=outlines[id_].changed if id_ in outlines else (),
+                author=str(headers[id_].metadata.get(AUTHOR) or ""),
+                edited=headers[id_].parent in edited,
+            )
+            for id_ in ids
+            if id_ in headers
+        ]
 
     @abstractmethod
     def _record(self, item: Any, place: Place) -> Record:

@@ -153,9 +153,13 @@ def _by_content(old: Sequence[Any], new: Sequence[Any]) -> Pairs:
         length = max(len(old), len(new))
         return [(i if i < len(old) else None, i if i < len(new) else None) for i in range(begin, length)]
     keys = [_key(item) for item in old[begin:]], [_key(item) for item in new[begin:]]
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    # The matcher treats its two sides differently; in a fixed order both directions give the same pairs.
+    swapped = keys[1] < keys[0]
+    matcher = difflib.SequenceMatcher(None, *((keys[1], keys[0]) if swapped else keys), autojunk=False)
+    for tag, *bounds in matcher.get_opcodes():
         if tag == "equal":
             continue
+        i1, i2, j1, j2 = (*bounds[2:], *bounds[:2]) if swapped else bounds
         for shift in range(max(i2 - i1, j2 - j1)):
             before = begin + i1 + shift if i1 + shift < i2 else None
             after = begin + j1 + shift if j1 + shift < j2 else None

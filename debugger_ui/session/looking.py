@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from debugger_ui.engines.base import MISSING
+from debugger_ui.session import compare
 from debugger_ui.session.acting import Acting
 from debugger_ui.session.analysis import plan_view, update_view
 from debugger_ui.session.changes import Changes, look
@@ -32,6 +33,7 @@ from debugger_ui.session.views import (
     ChangePoint,
     ChannelView,
     CheckpointView,
+    Comparison,
     DiffView,
     GraphView,
     Overview,
@@ -39,6 +41,7 @@ from debugger_ui.session.views import (
     Path,
     PlanView,
     ProvenanceHop,
+    Side,
     TaskView,
     ThreadRow,
     Timeline,
@@ -273,6 +276,30 @@ class Looking:
     def next_change(self, path: Path = ()) -> ChangePoint | None:
         """Return where on the cursor's branch the value changes next; None if it does not."""
         return Changes(self.desk.reading, self._need_spot()).next(self._path(path))
+
+    # --- two branches or threads ----------------------------------------------------------------
+
+    def compare(self, left: Side, right: Side, *, limit: int = 200) -> Comparison:
+        """Return two branches or threads aligned, and the sentence about their first divergence.
+
+        At most `limit` steps after it are told.
+
+        Raises:
+            SessionError: no such thread, branch or checkpoint.
+        """
+        return compare.compare(self.workspace, self.cursor, left, right, limit)
+
+    def compare_states(self, left: Side, right: Side) -> DiffView:
+        """Return what differs between the states at which two sides end."""
+        return compare.compare_states(self.workspace, self.cursor, left, right)
+
+    def sides(self) -> tuple[Side, Side] | None:
+        """Return the cursor's branch and the branch that it left, or the newest other; None when there is no other."""
+        return compare.default_sides(self.workspace, self.cursor) if self.spot() is not None else None
+
+    def branches_of(self, side: Side) -> tuple[BranchView, ...]:
+        """Return the branches of a side's thread, the oldest first; `current` is the side's."""
+        return compare.side_branches(self.workspace, self.cursor, side)
 
     # --- inside -------------------------------------------------------------------------------
 

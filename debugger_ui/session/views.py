@@ -33,6 +33,14 @@ from debugger_ui.session.view_analysis import (
     UpdateFold,
     UpdateView,
 )
+from debugger_ui.session.view_compare import (
+    CompareRow,
+    Comparison,
+    Divergence,
+    Side,
+    SideView,
+    StepView,
+)
 from debugger_ui.session.view_record import (
     BranchView,
     ChannelView,
@@ -80,8 +88,11 @@ __all__ = [
     "CheckpointView",
     "ChildView",
     "ClusterView",
+    "CompareRow",
+    "Comparison",
     "DiffEntry",
     "DiffView",
+    "Divergence",
     "Drift",
     "EdgeView",
     "Edit",
@@ -113,7 +124,10 @@ __all__ = [
     "RunState",
     "Saved",
     "SeenBy",
+    "Side",
+    "SideView",
     "StateEntry",
+    "StepView",
     "TaskStatus",
     "TaskView",
     "ThreadRow",

@@ -1,9 +1,10 @@
-"""Looking at histories: threads, checkpoints, writes and sizes, without decoding or even reading a value.
+"""Looking at histories: threads, checkpoints, writes and sizes; nothing is decoded, and no value but in digests read.
 
 Rule: functions of a connection; every list is paged by the caller.
 """
 
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
@@ -17,7 +18,14 @@ from runtime.checkpoint.sql.log import numbers
 from runtime.checkpoint.sql.places import Rope
 from runtime.checkpoint.sql.prune import prune
 from runtime.checkpoint.sql.reader import read_json
-from runtime.checkpoint.sql.records import CheckpointRecord, OutlineRecord, Sizes, ThreadRecord, WriteRecord
+from runtime.checkpoint.sql.records import (
+    CheckpointRecord,
+    OutlineRecord,
+    Sizes,
+    ThreadRecord,
+    WriteDigest,
+    WriteRecord,
+)
 from runtime.checkpoint.sql.statements import Conn, Row, Statement
 from runtime.checkpoint.sql.tables import TABLES, checkpoint_values, checkpoint_writes, checkpoints
 
@@ -94,6 +102,12 @@ def _size_at(columns: Any) -> Statement:
 
 
 _WRITE_SIZE, _VALUE_SIZE = _size_at(_w), _size_at(_v)
+_FOLDED = Statement(
+    select(_c.parent_checkpoint_id, _c.folded).where(
+        _c.thread_id == bindparam("thread"), _c.checkpoint_ns == bindparam("ns"), _c.checkpoint_id == bindparam("id")
+    ),
+    "thread ns id",
+)
 
 
 def threads(conn: Conn, limit: int, offset: int, with_bytes: bool) -> list[ThreadRecord]:
@@ -179,6 +193,25 @@ def writes(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> list[Writ
         WriteRecord(row[0], row[1], row[2], row[3], row[4], row[5], row[6], newest[row[1], row[4]] == row[0])
         for row in rows
     ]
+
+
+def step_digests(conn: Conn, thread_id: str, ns: str, wanted: Sequence[str]) -> dict[str, list[WriteDigest]]:
+    """The writes that made each of these checkpoints, with a digest of their stored bytes in place of the value."""
+    found: dict[str, list[WriteDigest]] = {}
+    for checkpoint_id in wanted:
+        made = conn.one(_FOLDED, thread_id, ns, checkpoint_id)
+        folded = set(numbers(made[1])) if made is not None and made[0] else set()
+        rows = conn.rows(queries.WRITES, thread_id, ns, made[0]) if made is not None and folded else []
+        found[checkpoint_id] = [
+            WriteDigest(row[0], row[1], row[2], row[4], row[5], _digest(row[6], row[7]))
+            for row in rows
+            if row[0] in folded
+        ]
+    return found
+
+
+def _digest(kind: str, data: bytes) -> bytes:
+    return blake2b(data, digest_size=16, person=kind.encode()[:16]).digest()
 
 
 def channel_bytes(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> dict[str, int]:

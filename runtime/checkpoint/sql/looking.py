@@ -1,6 +1,6 @@
-"""The part of the savers that tools look at histories with: no values are decoded, none even read, but by `audit`."""
+"""The part of the savers that tools look at histories with: nothing is decoded, values are read where it says so."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -15,6 +15,7 @@ from runtime.checkpoint.sql.records import (
     OutlineRecord,
     Sizes,
     ThreadRecord,
+    WriteDigest,
     WriteRecord,
 )
 from runtime.checkpoint.sql.statements import Conn
@@ -68,6 +69,10 @@ class Looking:
         if row is None:
             raise KeyError(f"checkpoint {key[2]!r} has no write number {number}")
         return read_serialized(self.serde, row[0], row[1], f"write {number} of checkpoint {key[2]!r}")
+
+    def step_digests(self, thread_id: str, ns: str, ids: Sequence[str]) -> dict[str, list[WriteDigest]]:
+        """The parent's writes that made each of these checkpoints, with digests of their bytes, which are read."""
+        return self._look(browse.step_digests, thread_id, ns, ids)
 
     def channel_bytes(self, config: RunnableConfig) -> dict[str, int]:
         """How many stored bytes the value of each channel of a checkpoint takes."""

@@ -49,6 +49,18 @@ class WriteRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteDigest:
+    """A write with a digest of its stored bytes: the same digest means the same value."""
+
+    number: int
+    task_id: str
+    task_path: str
+    idx: int
+    channel: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class OutlineRecord:
     """A checkpoint with its versions and the writes on top of it."""
 
