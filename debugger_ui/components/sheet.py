@@ -208,7 +208,7 @@ def table(
         frame: one row per row; has every column that `columns` names.
         columns: which columns to show, in order.
         label: name for people who cannot see it.
-        rows: per row of the frame its `key`, `tone`, `act` and `value`.
+        rows: per row of the frame its `key`, `tone`, `act` and `value`; `span` if its first cell goes across.
         empty: said when there are no rows.
     """
     cells = frame[[c["key"] for c in columns]].to_numpy().tolist() if len(frame) else []

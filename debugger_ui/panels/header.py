@@ -5,19 +5,19 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import markdown, visible
-from debugger_ui.panels import help_page, new_run
+from debugger_ui.panels import compare_choice, help_page, new_run
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import STATUS, status_chip
 from debugger_ui.session.views import CheckpointView, Overview, ThreadRow
 
-DEBUG, THREADS, INBOX = "Debug", "Threads", "Inbox"
+DEBUG, THREADS, INBOX, COMPARE = "Debug", "Threads", "Inbox", compare_choice.COMPARE
 PICKER_ROWS = 200
 THREAD_PICKER, BRANCH_PICKER = "thread_picker", "branch_picker"
 
 
 def page() -> str:
     """Return which page is shown."""
-    return str(st.session_state.get("page") or DEBUG)
+    return str(st.session_state.get("page") or st.query_params.get("page") or DEBUG)
 
 
 def header(here: Tab, view: CheckpointView | None) -> None:
@@ -27,11 +27,13 @@ def header(here: Tab, view: CheckpointView | None) -> None:
         sheet.line(brand(overview), key="brand", height=34, width="content")
         thread_picker(here)
         branch_picker(here)
+        if page() == DEBUG:
+            compare_choice.entry(here)
         with st.container(key="header_line"):
             sheet.line(standing(overview, view), key="standing", height=34)
         st.segmented_control(
             "Page",
-            [DEBUG, THREADS, INBOX],
+            [DEBUG, THREADS, INBOX, COMPARE],
             key="page",
             default=DEBUG,
             label_visibility="collapsed",

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import debug, header, inbox, tab, threads
+from debugger_ui.panels import compare, compare_choice, debug, header, inbox, tab, threads
 from debugger_ui.panels.tab import Tab
 from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
@@ -50,10 +50,14 @@ def draw(here: Tab) -> None:
     progress = here.progress()
     view = here.see(here.session.checkpoint)
     header.header(here, view)
+    if header.page() != header.COMPARE:
+        compare_choice.leave()
     if header.page() == header.THREADS:
         threads.page(here)
     elif header.page() == header.INBOX:
         inbox.page(here)
+    elif header.page() == header.COMPARE:
+        compare.page(here)
     else:
         debug.page(here, progress, view)
     message(here)

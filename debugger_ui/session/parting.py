@@ -64,9 +64,7 @@ def sentence(shared: int, equal: int, ends: Sequence[Ending], parted: Parted | N
     if same:
         return "Both sides are the same checkpoint."
     if parted is None:
-        steps = f"all {_count(equal, 'step')} after" if shared else f"all {_count(equal, 'step')}"
-        what = f" In {steps}{' them' if shared else ''} the same nodes wrote the same." if equal else ""
-        return f"{_lead(shared, 0) or 'Nothing differs.'}{what}"
+        return f"{_lead(shared, equal)} Nothing differs."
     return " ".join(filter(None, [_lead(shared, equal), f"{_where(parted.divergence, ends)}: {_cause(parted, ends)}."]))
 
 
@@ -94,6 +92,7 @@ def _cause(parted: Parted, ends: Sequence[Ending]) -> str:
         said = (_did(step, end) for step, end in zip((found.left, found.right), ends, strict=True))
         return "; ".join(said)
     values = _values(parted, ends)
+    only = _own_keys(parted)
     what = _names(found.keys, "key")
     if found.kind == "input":
         return f"the inputs differ in {what}{values}" if found.keys else "the inputs differ"
@@ -108,6 +107,10 @@ def _cause(parted: Parted, ends: Sequence[Ending]) -> str:
         if goals[0] == goals[1]:
             return f"{actor} sent different values on to {goals[0]}"
         return f"{actor} led on to {goals[0]} in {ends[0].name} and to {goals[1]} in {ends[1].name}"
+    if all(only):
+        return (
+            f"{actor} wrote {_names(only[0], 'key')} in {ends[0].name} and {_names(only[1], 'key')} in {ends[1].name}"
+        )
     return f"{actor} wrote {'different' if len(found.keys) > 1 else 'a different'} {what}{values}"
 
 
@@ -124,6 +127,15 @@ def _did(step: StepView | None, end: Ending) -> str:
     if step.source == "fork" and not step.nodes:
         return f"{end.name} was run again from there"
     return f"{end.name} ran {_names(step.nodes, 'node')}" if step.nodes else f"{end.name} took its input in"
+
+
+def _own_keys(parted: Parted) -> tuple[tuple[str, ...], ...]:
+    """Return what only the left and what only the right side wrote to; empty where both wrote to a key differently."""
+    one, other = values_by_key(parted.left), values_by_key(parted.right)
+    keys = parted.divergence.keys
+    if any(key in one and key in other for key in keys):
+        return ((), ())
+    return tuple(key for key in keys if key in one), tuple(key for key in keys if key in other)
 
 
 def _values(parted: Parted, ends: Sequence[Ending]) -> str:
