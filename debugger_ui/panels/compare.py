@@ -163,10 +163,9 @@ def chosen_pair(choice: Choice, found: Comparison) -> tuple[str, str]:
 def lanes(here: Tab, choice: Choice, found: Comparison, pair: tuple[str, str]) -> None:
     """Draw the aligned steps, and the button for further ones."""
     columns = [sheet.column(name, view.name, width="50%") for name, view in zip(SIDES, sides(found), strict=True)]
-    pairs = list(aligned(found.rows))
+    extras = [extra(row, at, pair) for row, at in zip(found.rows, aligned(found.rows), strict=True)]
     frame = pd.DataFrame([standing(found), *(cells(row) for row in found.rows)], columns=list(SIDES))
-    rows = [{"key": "sides"}, *(extra(row, at, pair) for row, at in zip(found.rows, pairs, strict=True))]
-    blocks = [sheet.table(frame, columns, label="Steps side by side", rows=rows)]
+    blocks = [sheet.table(frame, columns, label="Steps side by side", rows=[{"key": "sides"}, *extras])]
     if found.more:
         blocks.append(sheet.text(f"{count(found.more, 'further step')} not shown.", "small"))
     sheet.sheet(blocks, key=LANES, stamp=json.dumps(pair), on_pick=lambda: pick_row(here, choice, found))
@@ -251,11 +250,8 @@ def extra(row: CompareRow, at: tuple[str, str], pair: tuple[str, str]) -> dict[s
     made: dict[str, object] = {"key": "|".join(at), "span": row.kind == "shared"}
     if all(at):
         made |= {"act": "pair", "value": json.dumps(at)}
-    tones = [
-        "selected" if at == pair else "",
-        "parts" if row.parts else "",
-        "alike" if row.kind in ("shared", "equal") else "",
-    ]
+    alike = row.kind in ("shared", "equal")
+    tones = ["selected" if at == pair else "", "parts" if row.parts else "", "alike" if alike else ""]
     return made | {"tone": " ".join(filter(None, tones))}
 
 

@@ -64,7 +64,8 @@ def sentence(shared: int, equal: int, ends: Sequence[Ending], parted: Parted | N
     if same:
         return "Both sides are the same checkpoint."
     if parted is None:
-        return f"{_lead(shared, equal)} Nothing differs."
+        made = _lead(shared, equal) if shared else f"Both made the same {_count(equal, 'step')}."
+        return f"{made} Nothing differs."
     return " ".join(filter(None, [_lead(shared, equal), f"{_where(parted.divergence, ends)}: {_cause(parted, ends)}."]))
 
 
