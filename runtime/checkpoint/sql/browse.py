@@ -169,7 +169,7 @@ def outlines(conn: Conn, wanted: Wanted, limit: int) -> list[OutlineRecord]:
     for row in conn.rows(statement, *page_values(wanted, None, limit)):
         chain: list[Any] = [(row[2], row[3], row[9], row[10])]
         if not row[9]:
-            chain += conn.rows(queries.CHAIN, row[0], row[1], row[3])
+            chain += queries.ancestors(conn, row[0], row[1], row[3])
         state = read_state(chain)
         updated = state.rest.get("u")
         found.append(

@@ -19,11 +19,14 @@ class Session(ABC):
     """One transaction, as a context manager. Leaving it commits, or rolls back if an error passes through."""
 
     conn: Conn
-    stamp: Stamp = None
 
     @abstractmethod
-    def begin(self) -> Stamp:
-        """Start, and return a number that is the same as long as no other connection has committed; None: unknown."""
+    def begin(self) -> None:
+        """Start."""
+
+    @abstractmethod
+    def stamp(self) -> Stamp:
+        """A number that is the same as long as no other connection has committed; None: unknown."""
 
     @abstractmethod
     def end(self, commit: bool) -> None:
@@ -39,7 +42,7 @@ class Session(ABC):
 
     def __enter__(self) -> "Session":
         try:
-            self.stamp = self.begin()
+            self.begin()
         except BaseException as error:
             self._raise(error)
             raise

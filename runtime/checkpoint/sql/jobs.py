@@ -186,7 +186,7 @@ def load_head(conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None, wi
     metadata, created_at, parent, keyframe, frame = own
     chain = [(checkpoint_id, parent, keyframe, frame)]
     if not keyframe:
-        chain += conn.rows(queries.CHAIN, thread_id, ns, parent)
+        chain += queries.ancestors(conn, thread_id, ns, parent)
     return Head(read_state(chain), log, metadata, created_at)
 
 

@@ -2,11 +2,13 @@
 
 Rule 1: pages go by key, not by offset, so that a page costs the same anywhere in a history.
 Rule 2: no transaction stays open between pages: whoever stops reading blocks nobody.
+Rule 3: what checkpoints of a page have in common is read once, and a checkpoint is decoded when it is taken.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, or_, select
@@ -15,11 +17,12 @@ from sqlalchemy.sql import ColumnElement, Select
 from runtime.checkpoint.base import CheckpointTuple, SerializerProtocol
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.filters import conditions, matches
-from runtime.checkpoint.sql.frames import read_state
-from runtime.checkpoint.sql.reader import View, as_tuple, pending_writes, read_json, read_values
+from runtime.checkpoint.sql.frames import State, advance, read_state, unpack
+from runtime.checkpoint.sql.reader import View, as_tuple, pending_writes, read_json, view
 from runtime.checkpoint.sql.statements import Conn, Row, Statement
 from runtime.checkpoint.sql.store import Store
 from runtime.checkpoint.sql.tables import checkpoints
+from runtime.checkpoint.sql.values import Values
 
 _c = checkpoints.c
 PAGE = 64
@@ -35,6 +38,7 @@ class Wanted(NamedTuple):
     filter: Mapping[str, Any] | None = None
 
 
+Namespace = tuple[str, str]  # thread id and checkpoint namespace
 Cursor = tuple[str, str, str]  # checkpoint id, thread id and namespace of the last one listed
 
 
@@ -86,6 +90,7 @@ def _page(columns: tuple[Any, ...], shape: tuple[bool, ...], has_cursor: bool) -
     )
 
 
+_by_key, _by_namespace = itemgetter(0, 1, 2), itemgetter(0, 1)
 _COLUMNS = (*queries.HEADER, _c.keyframe, _c.frame)
 
 
@@ -98,16 +103,17 @@ def list_tuples(
     while remaining is None or remaining > 0:
         with store.database.read() as session:
             conn = session.conn
-            store.note(session)
             rows = conn.rows(
                 select_page(_COLUMNS, wanted, conn.dialect, cursor is not None),
                 *page_values(wanted, cursor, PAGE if remaining is None else min(PAGE, remaining)),
             )
-            found = list(_tuples(conn, serde, _matching(rows, wanted)))
+            found = _matching(rows, wanted)
+            pages = _read(conn, serde, found, sparse=len(found) < len(rows) or bool(wanted.filter))
         if not rows:
             return
         cursor = (rows[-1][2], rows[-1][0], rows[-1][1])
-        yield from found
+        for row in found:
+            yield pages[row[:2]].tuple(row[2])
         if remaining is not None:
             remaining -= len(found)
 
@@ -118,31 +124,59 @@ def _matching(rows: list[Row], wanted: Wanted) -> list[Row]:
     return [row for row in rows if matches(read_json(row[7]), wanted.filter)]
 
 
-def _tuples(conn: Conn, serde: SerializerProtocol, rows: list[Row]) -> Iterator[CheckpointTuple]:
-    by_namespace: dict[tuple[str, str], dict[str, Any]] = {}
-    for key, group in groupby(sorted(rows, key=lambda row: row[:3]), key=lambda row: row[:2]):
-        by_namespace[key] = _built(conn, serde, key, list(group))
-    for row in rows:
-        yield by_namespace[row[:2]][row[2]]
+class _Page:
+    """The checkpoints of a page in one namespace, read but not decoded: that is done one by one, as they are taken."""
+
+    def __init__(self, serde: SerializerProtocol, key: Namespace) -> None:
+        self._serde = serde
+        self._key = key
+        self.values = Values(serde, *key)
+        self.views: dict[str, View] = {}
+        self.written: dict[str, list[Row]] = {}
+
+    def tuple(self, checkpoint_id: str) -> CheckpointTuple:
+        """A checkpoint, decoded."""
+        found = self.views.pop(checkpoint_id)
+        values = self.values.at(found.places)
+        writes = pending_writes(self.values, checkpoint_id, self.written.get(checkpoint_id, ()))
+        return as_tuple(self._serde, *self._key, found, values, writes)
 
 
-def _built(conn: Conn, serde: SerializerProtocol, key: tuple[str, str], rows: list[Row]) -> dict[str, CheckpointTuple]:
-    """The checkpoints of one namespace, by id."""
+def _read(conn: Conn, serde: SerializerProtocol, rows: list[Row], sparse: bool) -> dict[Namespace, _Page]:
+    """All that is stored of these checkpoints. `sparse`: there may be others between them."""
+    pages: dict[Namespace, _Page] = {}
+    for key, group in groupby(sorted(rows, key=_by_key), key=_by_namespace):
+        page = pages[key] = _Page(serde, key)
+        own = list(group)
+        for owner, *write in _writes(conn, key, [row[2] for row in own], sparse):
+            page.written.setdefault(owner, []).append(tuple(write))
+            page.values.know((owner, write[0]), write[6], write[7])
+        for found in _views(conn, key, own):
+            page.views[found.id] = found
+            page.values.read(conn, found.places.values())
+    return pages
+
+
+def _writes(conn: Conn, key: Namespace, ids: list[str], sparse: bool) -> list[Row]:
+    if not sparse:
+        return conn.rows(queries.WRITES_BETWEEN, *key, ids[0], ids[-1])
+    return conn.rows(queries.WRITES_OF, *key, *ids, *ids[-1:] * (queries.WRITES_OF_MOST - len(ids)))
+
+
+def _views(conn: Conn, key: Namespace, rows: list[Row]) -> Iterator[View]:
+    """The states of some checkpoints, oldest first. A child's is its parent's, advanced."""
     frames = {row[2]: (row[2], row[3], row[9], row[10]) for row in rows}
-    written: dict[str, list[Row]] = {}
-    for owner, *write in conn.rows(queries.WRITES_BETWEEN, *key, rows[0][2], rows[-1][2]):
-        written.setdefault(owner, []).append(tuple(write))
-    built = {}
+    state: State | None = None
     for row in rows:
-        state = read_state(_chain(conn, key, frames, row[2]))
-        found = View(row[2], row[3], state.versions, state.seen, state.places, state.rest, row[7], row[6], quiet=False)
-        values = read_values(conn, serde, *key, found.places)
-        writes = pending_writes(serde, row[2], written.get(row[2], ()))
-        built[row[2]] = as_tuple(serde, *key, found, values, writes)
-    return built
+        _, _, checkpoint_id, parent, _, _, created_at, metadata, _, keyframe, frame = row
+        if state is not None and state.id == parent and not keyframe:
+            advance(state, checkpoint_id, parent, unpack(frame, checkpoint_id))
+        else:
+            state = read_state(_chain(conn, key, frames, checkpoint_id))
+        yield view(state, metadata, created_at, quiet=False)
 
 
-def _chain(conn: Conn, key: tuple[str, str], frames: dict[str, Any], checkpoint_id: str) -> list[Any]:
+def _chain(conn: Conn, key: Namespace, frames: dict[str, Any], checkpoint_id: str) -> list[Any]:
     """A checkpoint's frame and its ancestors' down to a keyframe, out of those at hand and the database."""
     chain = [frames[checkpoint_id]]
     met = {checkpoint_id}
@@ -152,7 +186,7 @@ def _chain(conn: Conn, key: tuple[str, str], frames: dict[str, Any], checkpoint_
             break
         met.add(parent)
         if parent not in frames:
-            older = conn.rows(queries.CHAIN, *key, parent)
+            older = queries.ancestors(conn, *key, parent)
             if not older:
                 break
             frames.update((frame[0], frame) for frame in older)

@@ -99,6 +99,5 @@ class Looking:
     def _look(self, function: Callable[..., T], *arguments: Any) -> T:
         self._worker.flush()
         with self._store.database.read() as session:
-            self._store.note(session)
             conn: Conn = session.conn
             return function(conn, *arguments)

@@ -51,6 +51,12 @@ class Rope:
         self.length = sum(map(len, self.parts))
         self.size = sum(part.size for part in self.parts)
 
+    def copy(self) -> "Rope":
+        """A rope with the same parts, that can be spliced without changing this one."""
+        twin = Rope.__new__(Rope)
+        twin.parts, twin.length, twin.size = self.parts.copy(), self.length, self.size
+        return twin
+
     def splice(self, start: int, stop: int, parts: Sequence[Part]) -> None:
         """Replace elements `start` to `stop` by those of `parts`."""
         if start == stop == self.length:  # an append, by far the most frequent change

@@ -139,7 +139,7 @@ class _Transaction(Session):
         self._writes = writes
         self._pooled: Any = None
 
-    def begin(self) -> Stamp:
+    def begin(self) -> None:
         self._database.open()
         if self._database.engine is None:
             raise self._database.closed()
@@ -152,6 +152,9 @@ class _Transaction(Session):
         except BaseException:
             self._release(commit=False)
             raise
+
+    def stamp(self) -> Stamp:
+        """Unknown: what other connections did is looked up each time."""
         return None
 
     def lock(self, thread_ids: Set[str]) -> None:

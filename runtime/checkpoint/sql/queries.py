@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Text, bindparam, cast, delete, func, insert, 
 from sqlalchemy.sql import ColumnElement
 
 from runtime.checkpoint.sql.places import Address
-from runtime.checkpoint.sql.statements import Conn, Statement
+from runtime.checkpoint.sql.statements import Conn, Row, Statement
 from runtime.checkpoint.sql.tables import (
     checkpoint_store,
     checkpoint_values,
@@ -56,6 +56,12 @@ HEADER = (
     _c.folded,
 )
 
+FRAME = Statement(
+    select(_c.checkpoint_id, _c.parent_checkpoint_id, _c.keyframe, _c.frame).where(
+        *_in_namespace(_c), _c.checkpoint_id == bindparam("id")
+    ),
+    "thread ns id",
+)
 CHECKPOINT = Statement(
     select(_c.metadata, _c.created_at, _c.parent_checkpoint_id, _c.keyframe, _c.frame).where(
         *_in_namespace(_c), _c.checkpoint_id == bindparam("id")
@@ -76,6 +82,25 @@ def _chain() -> Statement:
 
 
 CHAIN = _chain()
+
+# So many ancestors are looked up one by one: that costs less than a recursive query for them.
+_ONE_BY_ONE = 3
+
+
+def ancestors(conn: Conn, thread_id: str, ns: str, parent: str | None) -> list[Row]:
+    """The frames of a checkpoint's ancestors, from its parent's down to the nearest keyframe's; as `FRAME` has them."""
+    chain: list[Row] = []
+    if conn.dialect == "sqlite":
+        for _ in range(_ONE_BY_ONE):
+            row = conn.one(FRAME, thread_id, ns, parent)
+            if row is None:
+                return chain
+            chain.append(row)
+            if row[2]:
+                return chain
+            parent = row[1]
+    return chain + conn.rows(CHAIN, thread_id, ns, parent)
+
 
 WRITE_KEYS = Statement(
     select(_w.number, _w.task_id, _w.attempt, _w.idx, _w.channel)
@@ -98,6 +123,14 @@ WRITES_BETWEEN = Statement(
     .where(*_in_namespace(_w), _w.checkpoint_id >= bindparam("first"), _w.checkpoint_id <= bindparam("last"))
     .order_by(_w.checkpoint_id, _w.number),
     "thread ns first last",
+)
+
+WRITES_OF_MOST = 64  # checkpoints that `WRITES_OF` takes at a time
+WRITES_OF = Statement(
+    select(_w.checkpoint_id, _w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, _w.type, _w.value)
+    .where(*_in_namespace(_w), _w.checkpoint_id.in_([bindparam(f"id{at}") for at in range(WRITES_OF_MOST)]))
+    .order_by(_w.checkpoint_id, _w.number),
+    "thread ns " + " ".join(f"id{at}" for at in range(WRITES_OF_MOST)),
 )
 
 WRITE_AT = Statement(

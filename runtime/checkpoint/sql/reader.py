@@ -11,48 +11,63 @@ from typing import Any, NamedTuple
 from runtime.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, SerializerProtocol, writes_sort_key
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.configs import config_of
+from runtime.checkpoint.sql.database import Session
 from runtime.checkpoint.sql.frames import State
+from runtime.checkpoint.sql.heads import Heads
 from runtime.checkpoint.sql.jobs import load_head
 from runtime.checkpoint.sql.lists import Memo
-from runtime.checkpoint.sql.places import Place, Rope, addresses, assemble
+from runtime.checkpoint.sql.places import Place, Rope
 from runtime.checkpoint.sql.prepare import Head
 from runtime.checkpoint.sql.statements import Conn
 from runtime.checkpoint.sql.store import Store, read_serialized
+from runtime.checkpoint.sql.values import Values
 
 
 class View(NamedTuple):
-    """A state as it was when looked at, safe from being advanced meanwhile. `quiet`: it has no writes, for certain."""
+    """A state as it was when looked at, safe from being advanced meanwhile. `quiet`: it has no writes, for certain.
+
+    Nobody changes its dicts, but for `versions`, which go to the caller.
+    """
 
     id: str
     parent: str | None
     versions: dict[str, Any]
-    seen: dict[str, dict[str, Any]]
-    places: dict[str, Place]
+    seen: Mapping[str, Mapping[str, Any]]
+    places: Mapping[str, Place]
     rest: Mapping[str, Any]
     metadata: Any
     created_at: str | None
     quiet: bool
 
 
-def view(head: Head) -> View:
-    """What a head holds now."""
-    state: State = head.state
+def view(state: State, metadata: Any, created_at: str | None, quiet: bool) -> View:
+    """What a state holds now."""
+    places = state.places.copy()
+    for channel, place in places.items():
+        if isinstance(place, Rope):
+            places[channel] = place.copy()
     return View(
         state.id or "",
         state.parent,
-        dict(state.versions),
-        {node: dict(seen) for node, seen in state.seen.items()},
-        {channel: Rope(place.parts) if isinstance(place, Rope) else place for channel, place in state.places.items()},
+        state.versions.copy(),
+        state.seen.copy(),  # what a node has seen is replaced in a state, never changed
+        places,
         state.rest,
-        head.metadata,
-        head.created_at,
-        head.log.count == 0 and not head.log.stale,
+        metadata,
+        created_at,
+        quiet,
     )
 
 
-def find(store: Store, conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None) -> View | None:
+def _of_head(head: Head) -> View:
+    return view(head.state, head.metadata, head.created_at, head.log.count == 0 and not head.log.stale)
+
+
+def find(store: Store, session: Session, thread_id: str, ns: str, checkpoint_id: str | None) -> View | None:
     """A checkpoint, or with no id the newest, from memory or the database."""
-    heads = store.heads
+    heads, conn = store.heads, session.conn
+    if checkpoint_id is None or _in_memory(heads, thread_id, ns, checkpoint_id):
+        store.note(session)
     with heads.lock:
         wanted = checkpoint_id or heads.newest(thread_id, ns)
     if wanted is None:
@@ -65,32 +80,41 @@ def find(store: Store, conn: Conn, thread_id: str, ns: str, checkpoint_id: str |
         is_newest = heads.newest(thread_id, ns) == wanted
         head = heads.look(thread_id, ns, wanted)
         if head is not None:
-            return view(head)
+            return _of_head(head)
     head = load_head(conn, thread_id, ns, wanted, with_log=is_newest)
     if head.state.id is None:
         return None
-    found = view(head)
+    found = _of_head(head)
     if is_newest:
         with heads.lock:
             heads.keep(thread_id, ns, head)
     return found
 
 
+def _in_memory(heads: Heads, thread_id: str, ns: str, checkpoint_id: str) -> bool:
+    """Whether anything is remembered of a checkpoint. If not, nobody else's commits can have made it untrue."""
+    with heads.lock:
+        return heads.newest(thread_id, ns) == checkpoint_id or heads.look(thread_id, ns, checkpoint_id) is not None
+
+
 def get_tuple(
-    store: Store, conn: Conn, serde: SerializerProtocol, thread_id: str, ns: str, checkpoint_id: str | None
+    store: Store, session: Session, serde: SerializerProtocol, thread_id: str, ns: str, checkpoint_id: str | None
 ) -> CheckpointTuple | None:
     """A checkpoint with its values and pending writes; with no id the newest. None if there is none."""
-    found = find(store, conn, thread_id, ns, checkpoint_id)
+    found = find(store, session, thread_id, ns, checkpoint_id)
     if found is None:
         return None
-    values = (
-        read_values(conn, serde, thread_id, ns, found.places)
-        if checkpoint_id
-        else _newest_values(store, conn, serde, thread_id, ns, found.places)
-    )
+    conn, stored = session.conn, Values(serde, thread_id, ns)
     rows = [] if found.quiet else conn.rows(queries.WRITES, thread_id, ns, found.id)
+    for row in rows:
+        stored.know((found.id, row[0]), row[6], row[7])
+    if checkpoint_id:
+        stored.read(conn, found.places.values())
+        values = stored.at(found.places)
+    else:
+        values = _newest_values(store, conn, serde, (thread_id, ns), found.places, stored)
     _remember(store, serde, (thread_id, ns, found.id), values)
-    return as_tuple(serde, thread_id, ns, found, values, pending_writes(serde, found.id, rows))
+    return as_tuple(serde, thread_id, ns, found, values, pending_writes(stored, found.id, rows))
 
 
 def _remember(store: Store, serde: SerializerProtocol, key: tuple[str, str, str], values: Mapping[str, Any]) -> None:
@@ -108,20 +132,26 @@ def _remember(store: Store, serde: SerializerProtocol, key: tuple[str, str, str]
 
 
 def _newest_values(
-    store: Store, conn: Conn, serde: SerializerProtocol, thread_id: str, ns: str, places: Mapping[str, Place]
+    store: Store,
+    conn: Conn,
+    serde: SerializerProtocol,
+    namespace: tuple[str, str],
+    places: Mapping[str, Place],
+    stored: Values,
 ) -> dict[str, Any]:
-    """`read_values` for a run: of lists of messages, only what was added since the last run is read."""
+    """The values for a run: of lists of messages, only what was added since the last run is read."""
     handed, epoch = store.handed, store.heads.epoch
     taken = {}
     rest: dict[str, Place] = {}
     for channel, place in places.items():
         if isinstance(place, Rope):
-            key = handed.key(serde, thread_id, ns, channel)
+            key = handed.key(serde, *namespace, channel)
             at, elements = handed.take(key, place, epoch)
             taken[channel] = key, place, at, elements
             place = Rope(place.parts[at:]) if at else place
         rest[channel] = place
-    values = read_values(conn, serde, thread_id, ns, rest)
+    stored.read(conn, rest.values())
+    values = stored.at(rest)
     for channel, (key, place, at, elements) in taken.items():
         if at < len(place.parts):
             handed.keep(key, place, at, values[channel], epoch)
@@ -129,45 +159,13 @@ def _newest_values(
     return values
 
 
-def read_values(
-    conn: Conn, serde: SerializerProtocol, thread_id: str, ns: str, places: Mapping[str, Place]
-) -> dict[str, Any]:
-    """The values at some places, by channel."""
-    wanted = [address for place in places.values() for address in addresses(place)]
-    stored = queries.values_at(conn, thread_id, ns, wanted)
-    values: dict[str, Any] = {}
-    for channel, place in places.items():
-        decoded = {}
-        for address in addresses(place):
-            if address not in stored:
-                where = f"value {address[1]} of checkpoint {address[0]!r}, which channel {channel!r} needs,"
-                kind, data = "missing", b""
-            else:
-                where = f"channel {channel!r}, stored with checkpoint {address[0]!r},"
-                kind, data = stored[address]
-            decoded[address] = read_serialized(serde, kind, data, where)
-        values[channel] = assemble(place, decoded)
-    return values
-
-
-def pending_writes(
-    serde: SerializerProtocol, checkpoint_id: str, rows: Iterable[tuple[Any, ...]]
-) -> list[PendingWrite]:
-    """The writes that count, decoded, in the order in which a run applies them."""
+def pending_writes(stored: Values, checkpoint_id: str, rows: Iterable[tuple[Any, ...]]) -> list[PendingWrite]:
+    """The writes that count, decoded, in the order in which a run applies them. Their values are in `stored`."""
     newest: dict[tuple[str, int], tuple[Any, ...]] = {}
     for row in rows:
         newest[row[1], row[4]] = row
     ordered = sorted(newest.values(), key=lambda row: writes_sort_key(row[2], row[1], row[4]))
-    return [
-        (
-            task_id,
-            channel,
-            read_serialized(
-                serde, kind, data, f"the write of task {task_id!r} to {channel!r} on checkpoint {checkpoint_id!r}"
-            ),
-        )
-        for _, task_id, _, _, _, channel, kind, data in ordered
-    ]
+    return [(row[1], row[5], stored.write(checkpoint_id, row[0], row[1], row[5])) for row in ordered]
 
 
 def as_tuple(
@@ -186,7 +184,7 @@ def as_tuple(
         ts=found.created_at or "",
         channel_values=values,
         channel_versions=found.versions,
-        versions_seen=found.seen,
+        versions_seen={node: dict(seen) for node, seen in found.seen.items()},
         updated_channels=rest.get("u"),
     )
     extra: dict[str, Any] = {"pending_sends": []} if rest.get("e") else {}

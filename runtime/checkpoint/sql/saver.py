@@ -298,9 +298,8 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
     def _get(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread_id, ns = namespace_of(config)
         with self._store.database.read() as session:
-            self._store.note(session)
             checkpoint_id = config["configurable"].get("checkpoint_id")
-            return get_tuple(self._store, session.conn, self.serde, thread_id, ns, checkpoint_id)
+            return get_tuple(self._store, session, self.serde, thread_id, ns, checkpoint_id)
 
     def _has_children(self, key: tuple[str, str, str]) -> bool:
         with self._store.database.read() as session:

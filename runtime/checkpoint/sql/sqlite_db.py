@@ -175,7 +175,7 @@ class _Transaction(Session):
         self._begin = begin
         self._held = False
 
-    def begin(self) -> Stamp:
+    def begin(self) -> None:
         database = self._database
         database.lock.acquire()
         self._held = True
@@ -191,11 +191,16 @@ class _Transaction(Session):
                 raise database.closed()
             self.conn = conn
             cursor.execute(self._begin)
-            stamp: int = cursor.execute("PRAGMA data_version").fetchone()[0]
         except BaseException:
             self._release(rollback=True)
             raise
-        return stamp
+
+    def stamp(self) -> Stamp:
+        """SQLite's count of the commits elsewhere. Asking takes as long as a look-up, so it is not part of `begin`."""
+        if self._database.cursor is None:
+            raise self._database.closed()
+        found: int = self._database.cursor.execute("PRAGMA data_version").fetchone()[0]
+        return found
 
     def lock(self, thread_ids: Set[str]) -> None:
         """A writer has the whole file for itself."""

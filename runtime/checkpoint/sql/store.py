@@ -79,14 +79,15 @@ class Store:
 
     def note(self, session: Session) -> bool:
         """Look whether another connection has committed since the last transaction, and forget what that may touch."""
-        if session.stamp is not None and session.stamp == self._stamp:
+        stamp = session.stamp()
+        if stamp is not None and stamp == self._stamp:
             return False
         row = session.conn.one(queries.STORE)
         if row is None:
             raise CheckpointStorageError(f"the database {self.database.name} has lost its schema version", "corrupt")
         self._version = row[0]
         self.heads.changed_elsewhere(row[1])
-        self._stamp = session.stamp
+        self._stamp = stamp
         return True
 
     def _note_to_write(self, session: Session) -> bool:
