@@ -70,7 +70,7 @@ class Described:
         for name, node in self.topology.nodes.items():
             if namespace is not None and namespace != name and not namespace.startswith(f"{name}{NS_SEP}"):
                 continue
-            found = _first_graph(node)
+            found = first_graph(node)
             if found is None:
                 continue
             if namespace is None or name == namespace:
@@ -192,7 +192,7 @@ def _json_schema(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema()
 
 
-def _first_graph(node: PregelNode) -> Any:
+def first_graph(node: PregelNode) -> Any:
     """The graph that a node is, or the first that it calls."""
     for candidate in node.subgraphs:
         if isinstance(candidate, Described):

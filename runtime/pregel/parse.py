@@ -138,6 +138,20 @@ def new_run(
 ) -> Run:
     """A run of `graph`, placed where its config and the task around it say."""
     merged, outer = full_config(graph, config)
+    return placed_run(graph, input, merged, outer, durability=durability, context=context, control=control)
+
+
+def placed_run(  # noqa: PLR0913 - what `new_run` takes, its config in two
+    graph: Pregel,
+    input: Any,
+    merged: RunnableConfig,
+    outer: TaskContext | None,
+    *,
+    durability: str | None = None,
+    context: Any = None,
+    control: Any = None,
+) -> Run:
+    """`new_run`, for a config that is merged already, and the task that it was called in."""
     saver = resolve_saver(graph, merged, outer)
     conf = merged[CONF]
     if saver is not None and not conf.get(CONFIG_KEY_THREAD_ID):

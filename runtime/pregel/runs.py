@@ -20,7 +20,7 @@ from runtime.pregel.drive import Blocking, carry_out, drive
 from runtime.pregel.edit import edit_program
 from runtime.pregel.loop import supersteps
 from runtime.pregel.model import listed
-from runtime.pregel.parse import full_config, new_run, plain_ns, resolve_saver
+from runtime.pregel.parse import full_config, new_run, placed_run, plain_ns, resolve_saver
 from runtime.pregel.run import NodeResult, Run
 from runtime.pregel.snapshot import show, state_program
 from runtime.pregel.trace import begin_trace, manager_of, somebody_listens
@@ -293,7 +293,7 @@ def state_run(graph: Pregel, config: RunnableConfig) -> tuple[Pregel, Run, Runna
     ns = conf.get(CONFIG_KEY_CHECKPOINT_NS) or ""
     target = subgraph_at(graph, ns) if ns else graph
     base = {key: value for key, value in conf.items() if key not in ("checkpoint_ns", "checkpoint_map")}
-    run = new_run(graph, None, {**config, CONF: base}, durability="sync")
+    run = placed_run(graph, None, {**merged, CONF: base}, outer, durability="sync")
     run.parent = None
     run.topology = target.topology
     run.name = target.get_name()

@@ -22,20 +22,18 @@ from runtime._constants import (
     NULL_TASK_ID,
 )
 from runtime.errors import CheckpointNotFoundError
+from runtime.pregel.described import first_graph
 from runtime.pregel.effects import Effect, Load
 from runtime.pregel.events import result_of
 from runtime.pregel.frame import Frame
 from runtime.pregel.handover import strip_ids
 from runtime.pregel.plan import plan
-from runtime.pregel.questions import read_record
+from runtime.pregel.questions import TaskRecord, read_record
 from runtime.pregel.run import Run
 from runtime.pregel.start import bearer
 from runtime.pregel.task import Task
 from runtime.pregel.update import NextVersion, count_up, update
 from runtime.types import Interrupt, PregelTask, StateSnapshot
-
-Subgraphs = Mapping[str, Any]
-"""Compiled graphs by the name of the node that they are, or are called in."""
 
 
 def _no_new_version(current: Any) -> Any:
@@ -98,9 +96,10 @@ def show(
     frame = Frame.load(graph.topology, saved)
     ns = saved.config[CONF].get(CONFIG_KEY_CHECKPOINT_NS, "")
     tasks = plan_or_nothing(frame, ns)
-    states = yield from _inner_states(graph, run, saved, tasks, ns, recurse)
+    states = yield from _inner_states(run, saved, tasks, ns, recurse)
     apply_null_writes(frame)
-    finished = [task for task in tasks if _take_saved(frame, task)] if live else []
+    records = read_record(frame.pending)
+    finished = [task for task in tasks if _take_saved(records, task)] if live else []
     if finished:
         frame = _with(frame, finished)
     views = task_views(run, frame, tasks, states, live=live)
@@ -132,8 +131,8 @@ def apply_null_writes(frame: Frame, next_version: NextVersion = _no_new_version)
         frame.advance(update(frame, [bearer(writes)], next_version))
 
 
-def _take_saved(frame: Frame, task: Task) -> bool:
-    record = read_record(frame.pending).get(task.id)
+def _take_saved(records: Mapping[str, TaskRecord], task: Task) -> bool:
+    record = records.get(task.id) if records else None
     if record is None or not record.finished:
         return False
     task.writes = [write for write in record.writes if write[0] != ERROR]
@@ -151,16 +150,13 @@ def _with(frame: Frame, finished: Sequence[Task]) -> Frame:
 
 
 def _inner_states(
-    graph: Any, run: Run, saved: CheckpointTuple, tasks: Iterable[Task], ns: str, recurse: bool
+    run: Run, saved: CheckpointTuple, tasks: Iterable[Task], ns: str, recurse: bool
 ) -> Generator[Effect, Any, dict[str, Any]]:
     found: dict[str, Any] = {}
-    inner: Subgraphs = graph.subgraphs_by_node
-    if not inner:
-        return found
     for task in tasks:
-        if task.name not in inner:
+        subgraph = first_graph(task.node)
+        if subgraph is None:
             continue
-        subgraph = inner[task.name]
         inner_ns = strip_ids(task.checkpoint_ns) if subgraph.checkpointer is True else task.checkpoint_ns
         conf = {"thread_id": saved.config[CONF]["thread_id"], CONFIG_KEY_CHECKPOINT_NS: inner_ns}
         if recurse:

@@ -180,7 +180,8 @@ class _Transaction(Session):
         database.lock.acquire()
         self._held = True
         try:
-            database.open()
+            if database.cursor is None or database._immutable:
+                database.open()
             if self._begin != "BEGIN" and database.read_only:
                 raise CheckpointStorageError(
                     f"the checkpoint database {database.name} was opened read-only; nothing can be saved to it",
