@@ -147,22 +147,57 @@ VALUE_AT = Statement(
 )
 
 
+def _between(columns: Any) -> Statement:
+    return Statement(
+        select(columns.number, columns.type, columns.value).where(
+            *_in_namespace(columns),
+            columns.checkpoint_id == bindparam("id"),
+            columns.number >= bindparam("first"),
+            columns.number <= bindparam("last"),
+        ),
+        "thread ns id first last",
+    )
+
+
+WRITES_AT, VALUES_AT = _between(_w), _between(_v)
+
+# So many values of one checkpoint are read as a range, with one statement.
+_MANY = 4
+
+
 def values_at(conn: Conn, thread_id: str, ns: str, addresses: Iterable[Address]) -> dict[Address, tuple[str, bytes]]:
     """The stored values at these addresses, as type tag and bytes. What is not there is left out."""
-    found: dict[Address, tuple[str, bytes]] = {}
+    wanted = set(addresses)
+    found = _ranges(conn, thread_id, ns, wanted) if len(wanted) >= _MANY else {}
     if conn.dialect == "sqlite":  # where a look-up costs less than arranging for many at once
-        for address in set(addresses):
+        for address in wanted:
             row = conn.one(WRITE_AT if address[1] >= 0 else VALUE_AT, thread_id, ns, *address)
             if row is not None:
                 found[address] = row[0], row[1]
         return found
-    unique = set(addresses)
-    for statement, wanted in (
-        (WRITE_AT, [address for address in unique if address[1] >= 0]),
-        (VALUE_AT, [address for address in unique if address[1] < 0]),
+    for statement, some in (
+        (WRITE_AT, [address for address in wanted if address[1] >= 0]),
+        (VALUE_AT, [address for address in wanted if address[1] < 0]),
     ):
-        rows = conn.each(statement, [(thread_id, ns, *address) for address in wanted])
-        found.update((address, (row[0], row[1])) for address, row in zip(wanted, rows, strict=True) if row)
+        rows = conn.each(statement, [(thread_id, ns, *address) for address in some])
+        found.update((address, (row[0], row[1])) for address, row in zip(some, rows, strict=True) if row)
+    return found
+
+
+def _ranges(conn: Conn, thread_id: str, ns: str, wanted: set[Address]) -> dict[Address, tuple[str, bytes]]:
+    """The values that lie close together, taken out of `wanted`."""
+    found: dict[Address, tuple[str, bytes]] = {}
+    owners: dict[tuple[str, bool], list[int]] = {}
+    for owner, number in wanted:
+        owners.setdefault((owner, number >= 0), []).append(number)
+    for (owner, is_write), numbers in owners.items():
+        first, last = min(numbers), max(numbers)
+        if len(numbers) < _MANY or last - first >= 2 * len(numbers):
+            continue
+        for number, kind, data in conn.rows(WRITES_AT if is_write else VALUES_AT, thread_id, ns, owner, first, last):
+            if (owner, number) in wanted:
+                found[owner, number] = kind, data
+        wanted.difference_update((owner, number) for number in numbers)
     return found
 
 
