@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from runtime.checkpoint.serde import codes
+from runtime.checkpoint.serde.limits import check_shape, items
 
 if TYPE_CHECKING:
     from runtime.checkpoint.serde.encode import Encoder
@@ -120,14 +121,16 @@ def array(dtype: str, shape: Any, order: Any, data: bytes) -> Any:
     import numpy
 
     flat = numpy.frombuffer(data, dtype=numpy.dtype(dtype))
-    return flat.reshape(tuple(shape), order=order).copy(order=order)
+    return flat.reshape(tuple(items(shape)), order=order).copy(order=order)
 
 
 def object_array(description: Any, shape: Any, elements: list[Any]) -> Any:
     """A numpy array of objects or of records."""
     import numpy
 
-    made = numpy.empty(tuple(shape), dtype=dtype_of(description))
+    dtype = dtype_of(description)
+    check_shape(items(shape), len(items(elements)), dtype.itemsize)
+    made = numpy.empty(tuple(shape), dtype=dtype)
     flat = made.reshape(-1)
     for at, element in enumerate(elements):
         flat[at] = element
@@ -141,7 +144,7 @@ def dtype_of(description: Any) -> Any:
     if isinstance(description, str):
         return numpy.dtype(description)
     fields: list[Any] = []
-    for name, kind, *shape in description:
+    for name, kind, *shape in map(items, items(description)):
         inner = kind if isinstance(kind, str) else dtype_of(kind)
         fields.append((tuple(name) if isinstance(name, list) else name, inner, *map(tuple, shape)))
     return numpy.dtype(fields)
@@ -154,7 +157,8 @@ def pandas_value(kind: str, *parts: Any) -> Any:
     if kind == "DataFrame":
         index, columns, values, attrs = parts
         frame = pandas.DataFrame(
-            {at: _column(pandas, column) for at, column in enumerate(values)}, index=range(_length(pandas, index))
+            {at: _column(pandas, column) for at, column in enumerate(items(values))},
+            index=range(_length(pandas, index)),
         )
         frame.index, frame.columns = _made_index(pandas, index), _made_index(pandas, columns)
         frame.attrs.update(attrs)
@@ -185,15 +189,14 @@ def _length(pandas: Any, index: list[Any]) -> int:
 
 
 def _made_index(pandas: Any, index: list[Any]) -> Any:
-    kind, *parts = index
+    kind, *parts = items(index)
     if kind == "range":
         start, stop, step, name = parts
         return pandas.RangeIndex(start, stop, step, name=name)
     if kind == "multi":
-        levels, numbers, names = parts
-        return pandas.MultiIndex(
-            [_made_index(pandas, level) for level in levels], numbers, names=names, verify_integrity=False
-        )
+        levels, numbers, names = map(items, parts)
+        made = [_made_index(pandas, level) for level in levels]
+        return pandas.MultiIndex(made, [*map(items, numbers)], names=names, verify_integrity=False)
     values, name, frequency = parts
     made = pandas.Index(_column(pandas, values), name=name)
     if frequency is not None and hasattr(made, "freq"):
@@ -202,14 +205,23 @@ def _made_index(pandas: Any, index: list[Any]) -> Any:
 
 
 def _column(pandas: Any, values: list[Any]) -> Any:
-    kind, *parts = values
+    kind, *parts = items(values)
     if kind == "category":
         numbers, categories, ordered = parts
-        return pandas.Categorical.from_codes(numbers, _made_index(pandas, categories), ordered=ordered)
+        return pandas.Categorical.from_codes(items(numbers), _made_index(pandas, categories), ordered=ordered)
     if kind == "zoned":
         moments, zone = parts
-        return pandas.DatetimeIndex(moments).tz_localize("UTC").tz_convert(zone).array
+        return pandas.DatetimeIndex(_flat(moments)).tz_localize("UTC").tz_convert(zone).array
     if kind == "extension":
         dtype, elements = parts
-        return pandas.array(elements, dtype=dtype)
-    return parts[0]
+        return pandas.array(items(elements), dtype=dtype)
+    return _flat(parts[0])
+
+
+def _flat(values: Any) -> Any:
+    """The array of a column. A single value, or a range, pandas would repeat or fill up to the length of an index."""
+    import numpy
+
+    if type(values) is not numpy.ndarray or values.ndim != 1:
+        raise ValueError(f"an array of one dimension should be here, and there is a {type(values).__name__}")
+    return values

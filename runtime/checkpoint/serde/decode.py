@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path, PurePath
+from threading import get_ident
 from typing import Any
 
 import ormsgpack
@@ -20,9 +21,16 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from runtime.checkpoint.serde import arrays, codes
 from runtime.checkpoint.serde.allow import GRAPH_TYPES
+from runtime.checkpoint.serde.limits import check_arguments, held, items
 from runtime.checkpoint.serde.opaque import Opaque
 
 Find = Callable[[str, str], Any]
+
+_LAST_CODE = 127  # those beyond, as signed bytes negative, are reserved, and cannot be written
+
+
+class UnknownCodeError(ValueError):
+    """A code that could not be written back."""
 
 
 class Decoder:
@@ -30,17 +38,18 @@ class Decoder:
 
     def __init__(self, find: Find) -> None:
         self._find = find
+        self._failed: dict[int, Exception] = {}  # by thread: why no value can be made, on its way through ormsgpack
         self._plain: dict[int, Callable[[bytes], Any]] = {
-            codes.TUPLE: lambda data: tuple(self.decode(data)),
+            codes.TUPLE: lambda data: tuple(self._parts(data)),
             codes.BIG_INT: lambda data: int(data, 16),
             codes.BYTEARRAY: bytearray,
             codes.PAIRS: self._pairs,
             codes.NESTED: self.decode,
             codes.DATETIME: self._datetime,
-            codes.NUMPY_SCALAR: lambda data: arrays.scalar(*self.decode(data)),
-            codes.NUMPY_ARRAY: lambda data: arrays.array(*self.decode(data)),
-            codes.OBJECT_ARRAY: lambda data: arrays.object_array(*self.decode(data)),
-            codes.PANDAS: lambda data: arrays.pandas_value(*self.decode(data)),
+            codes.NUMPY_SCALAR: lambda data: arrays.scalar(*self._parts(data)),
+            codes.NUMPY_ARRAY: lambda data: arrays.array(*self._parts(data)),
+            codes.OBJECT_ARRAY: lambda data: arrays.object_array(*self._parts(data)),
+            codes.PANDAS: lambda data: arrays.pandas_value(*self._parts(data)),
             codes.STDLIB: self._standard,
             codes.DELTA_SNAPSHOT: lambda data: _DeltaSnapshot(self.decode(data)),
         }
@@ -62,14 +71,26 @@ class Decoder:
 
         Raises:
             ValueError: they are no encoded value.
+            RecursionError: it is nested too deeply.
         """
-        return ormsgpack.unpackb(data, ext_hook=self._extension, option=ormsgpack.OPT_NON_STR_KEYS)
+        try:
+            return ormsgpack.unpackb(data, ext_hook=self._extension, option=ormsgpack.OPT_NON_STR_KEYS)
+        except ValueError as error:
+            failed = self._failed.pop(get_ident(), None)
+            if failed is not None:
+                raise failed from None
+            if error.args == ("ext_hook failed",):  # before it could say why: there was no frame left for it
+                raise RecursionError from None
+            raise
 
     def _extension(self, code: int, data: bytes) -> Any:
         try:
+            if not 0 <= code <= _LAST_CODE:
+                raise UnknownCodeError(f"extension code {code} is msgpack's own, and means nothing here")
             plain = self._plain.get(code)
             return self._instance(code, data) if plain is None else plain(data)
-        except (RecursionError, MemoryError):
+        except (RecursionError, MemoryError, UnknownCodeError) as error:
+            self._failed[get_ident()] = error  # ormsgpack raises another in its place
             raise
         except Exception as error:  # numpy is not installed here, say, or the bytes were damaged
             return Opaque("", "", None, f"{type(error).__name__}: {error}", code, data)
@@ -78,7 +99,7 @@ class Decoder:
         build = self._classes.get(code)
         if build is None:
             return Opaque("", "", None, f"extension code {code} is not known to this version", code, data)
-        module, name, *parts = self.decode(data)
+        module, name, *parts = self._parts(data)
         if code == codes.CLASS and module == "builtins" and name in _BUILT_IN:
             return _BUILT_IN[name]
         try:
@@ -86,20 +107,25 @@ class Decoder:
         except LookupError as error:
             emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": name})
             why = error.args[0] if error.args else ""
+        except (RecursionError, MemoryError):
+            raise
         except Exception as error:  # a class that refuses its own old data is one more reason to keep it as it is
             why = f"the class refuses the stored data: {type(error).__name__}: {error}"
         return Opaque(module, name, parts[0] if parts else None, str(why), code, data)
 
+    def _parts(self, data: bytes) -> list[Any]:
+        return items(self.decode(data))
+
     def _pairs(self, data: bytes) -> dict[Any, Any]:
-        flat = self.decode(data)
+        flat = self._parts(data)
         return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def _datetime(self, data: bytes) -> datetime:
-        parts, zone, fold = self.decode(data)
-        return datetime(*parts).replace(tzinfo=zone, fold=fold)
+        parts, zone, fold = self._parts(data)
+        return datetime(*items(parts)).replace(tzinfo=zone, fold=fold)
 
     def _standard(self, data: bytes) -> Any:
-        what, *arguments = self.decode(data)
+        what, *arguments = self._parts(data)
         return _STANDARD[what](*arguments)
 
 
@@ -110,10 +136,10 @@ _BUILT_IN: dict[str, type] = {
 }
 
 _STANDARD: dict[str, Callable[..., Any]] = {
-    "deque": deque,
-    "defaultdict": defaultdict,
-    "OrderedDict": OrderedDict,
-    "Counter": Counter,
+    "deque": lambda elements, maxlen: deque(held(elements), maxlen),
+    "defaultdict": lambda factory, pairs: defaultdict(factory, held(pairs)),
+    "OrderedDict": lambda pairs: OrderedDict(held(pairs)),
+    "Counter": lambda counts: Counter(held(counts)),
     "complex": complex,
     "range": range,
     "slice": slice,
@@ -124,11 +150,13 @@ _STANDARD: dict[str, Callable[..., Any]] = {
 
 
 def _from_one(cls: Any, parts: list[Any]) -> Any:
+    check_arguments(cls, parts[:1])
     return cls(parts[0])
 
 
 def _from_several(cls: Any, parts: list[Any]) -> Any:
-    arguments = parts[0]
+    arguments = items(parts[0])
+    check_arguments(cls, arguments)
     if cls is re.compile:
         return re.compile(*arguments)
     if cls.__module__ in (GRAPH_TYPES, "runtime.types") and cls.__name__ == "Send" and len(arguments) == 3:
@@ -141,6 +169,7 @@ def _from_several(cls: Any, parts: list[Any]) -> Any:
 def _from_keywords(cls: Any, parts: list[Any]) -> Any:
     """A named tuple or data class. `langgraph-checkpoint` also names fields that a constructor does not take."""
     values, make = parts[0], cls
+    check_arguments(cls, values.values())
     if not is_dataclass(cls):
         return make(**values)
     taken = {field.name for field in fields(cls) if field.init}
@@ -168,6 +197,7 @@ def _from_method(cls: Any, parts: list[Any]) -> Any:
 def _from_fields(cls: Any, parts: list[Any]) -> Any:
     """A model as `langgraph-checkpoint` writes it: its fields, dumped."""
     values = parts[0]
+    check_arguments(cls, values.values())
     try:
         return cls(**values)
     except Exception:  # a validator that no longer accepts what it accepted once
@@ -192,7 +222,7 @@ def _from_model(cls: Any, parts: list[Any]) -> Any:
         values = _completed(values, known)
     made = cls.__new__(cls)
     _set(made, "__dict__", values)
-    _set(made, "__pydantic_fields_set__", set(given))
+    _set(made, "__pydantic_fields_set__", set(items(given)))
     _set(made, "__pydantic_extra__", extra)
     _set(made, "__pydantic_private__", _private(attributes, private) if attributes else private)
     return made

@@ -73,7 +73,10 @@ class Serializer(JsonPlusSerializer):
         """
         kind, encoded = data
         if kind in (codes.COMPATIBLE, codes.OWN):
-            return self._decoder.decode(encoded)
+            try:
+                return self._decoder.decode(encoded)
+            except RecursionError:
+                raise ValueError("it is nested too deeply to be read here") from None
         if kind == "null":
             return None
         if kind == "bytes":
