@@ -33,13 +33,33 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from runtime.checkpoint.errors import SerializationError
 from runtime.checkpoint.serde import Opaque, Serializer, allow_types
 from runtime.types import Command, Interrupt, Overwrite, Send, TimeoutPolicy
 from tests.checkpoint import things
-from tests.checkpoint.things import Colour, Doubling, Frozen, Level, Model, Outer, Pair, Point, Shouting, Stack, Word
+from tests.checkpoint.things import (
+    Begun,
+    Bits,
+    Colour,
+    Doubling,
+    Frozen,
+    Keyed,
+    Level,
+    Model,
+    Old,
+    Open,
+    Outer,
+    Pair,
+    Permission,
+    Plain,
+    Point,
+    Shouting,
+    Sized,
+    Stack,
+    Word,
+)
 
 serde = Serializer(allow=things.ALL)
 
@@ -59,6 +79,16 @@ def alike(one, other):
         return len(one) == len(other) and all(alike(a, c) and alike(b, d) for (a, b), (c, d) in pairs)
     if dataclasses.is_dataclass(one) and not isinstance(one, type):
         return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in dataclasses.fields(one))
+    if isinstance(one, BaseModel):
+        return one.model_fields_set == other.model_fields_set and all(
+            alike(getattr(one, part), getattr(other, part)) for part in ("__dict__", "__pydantic_extra__")
+        )
+    if isinstance(one, Send):
+        return one.node == other.node and one.timeout == other.timeout and alike(one.arg, other.arg)
+    if isinstance(one, decimal.Decimal):
+        return str(one) == str(other)
+    if isinstance(one, np.generic):
+        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
     if isinstance(one, float):
         return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)
     return bool(one == other)
@@ -85,6 +115,14 @@ VALUES = [
     Document("x", metadata={"a": 1}),
     Send("n", {"a": (1,)}), Send("n", 1, timeout=3), Interrupt("q", id="i"), Command(resume=1), Overwrite([1]),
     Command(update={"a": 1}, goto=["x", Send("y", 1)]), TimeoutPolicy(run_timeout=2.0, per_attempt=2.0),
+    math.nan, decimal.Decimal("NaN"), decimal.Decimal("-sNaN"), decimal.Decimal("-Infinity"), decimal.Decimal("1E+5"),
+    dt.time(1, 2, 3, 4, tzinfo=dt.timezone(dt.timedelta(seconds=30, microseconds=5)), fold=1), slice(None, None, -2),
+    ipaddress.ip_interface("10.0.0.1/24"), ipaddress.ip_address("fe80::1%eth0"), type(None), NotImplemented,
+    {frozenset({1}): 1, dt.date(2020, 1, 1): 2, decimal.Decimal(1): 3, Plain(1, (2,)): {1: {(1,): {None: 2}}}},
+    Permission.READ | Permission.WRITE, Permission(0), Bits.LOW | Bits.HIGH, Bits(9), Sized.SMALL, Sized.LARGE,
+    Plain(1, (2,)), Keyed(a=1), Keyed(a=1, b=[(2,)]), Begun(1, 2), Open(t=(1, 2), more={1: 2}), Old(a=2, b=[1]),
+    np.float16(1.5), np.complex128(1 + 2j), np.datetime64("NaT"), np.timedelta64(5, "ms"),
+    np.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")])[0], np.dtype([("a", "<i4"), ("b", "<f8", (2,))]),
     np.float64(1.5), np.int64(3), np.bool_(True), np.str_("x"), np.datetime64("2020-01-01"),
     pd.Timestamp("2020-01-01", tz="Europe/Berlin"), pd.Timedelta(3, "s"), pd.Interval(0, 1), pd.Period("2020", "M"),
 ]  # fmt: skip
@@ -102,12 +140,20 @@ plain = st.recursive(
         st.none(), st.booleans(), st.integers(), st.floats(), characters,
         st.binary(), st.binary().map(bytearray), st.decimals(allow_nan=False), st.dates(), st.timedeltas(),
         st.datetimes(timezones=st.none() | st.timezones()), st.uuids(), st.sampled_from(list(Colour)),
-        st.builds(Point, st.integers()),
+        st.builds(Point, st.integers()), st.decimals(), st.complex_numbers(allow_nan=False), st.fractions(),
+        st.times(), st.ip_addresses(), st.builds(range, st.integers(-9, 9), st.integers(-9, 9)),
+        st.builds(Permission, st.integers(0, 3)), st.builds(Bits, st.integers(0, 9)), st.builds(Frozen, st.integers()),
+        st.builds(HumanMessage, characters), st.builds(pathlib.PurePosixPath, st.just("a"), st.sampled_from("xyz")),
+        st.builds(np.float32, st.integers(-9, 9)), st.sampled_from([re.compile("a+", re.I), int, None, ...]),
     ),
     lambda inner: st.one_of(
         st.lists(inner), st.tuples(inner, inner), st.dictionaries(characters, inner),
         st.dictionaries(st.one_of(st.integers(), st.tuples(st.integers()), st.booleans(), st.none()), inner),
         st.sets(st.integers()), st.lists(inner).map(collections.deque), st.builds(Point, inner, inner),
+        st.builds(Plain, inner, inner), st.builds(Keyed, a=st.integers(), b=st.lists(inner)),
+        st.builds(Open, more=inner), st.frozensets(st.tuples(st.booleans(), characters)).map(lambda keys: {keys: 1}),
+        st.dictionaries(characters, inner).map(collections.OrderedDict), st.builds(Send, characters, inner),
+        st.builds(Interrupt, inner, id=characters), st.lists(inner).map(Stack),
     ),
     max_leaves=20,
 )  # fmt: skip
@@ -159,6 +205,14 @@ ARRAYS = [
     np.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")]),
     np.array(["2020"], dtype="M8[ns]"),
     np.array(["ab", "c"]),
+    np.arange(3, dtype=">i4"),
+    np.array([((1, 2), [1, 2, 3])], dtype=[("p", [("x", "i4"), ("y", "i4")]), ("q", "f4", (3,))]),
+    np.array([(1, [[1, 2], [3, 4]])], dtype=np.dtype([("a", "i1"), ("b", "i4", (2, 2))], align=True)),
+    np.zeros(2, dtype=np.dtype([("a", "i1"), ("b", "f8")], align=True)),
+    np.zeros(1, dtype=np.dtype([("a", "i1"), ("b", np.dtype([("x", "i1"), ("y", "f8")], align=True))], align=True)),
+    np.array([b"abc"], dtype="V3"),
+    np.array([1 + 2j]),
+    np.zeros((2, 0, 3)),
 ]
 
 
@@ -188,6 +242,35 @@ def test_frames_and_series_come_back_with_dtypes_and_indexes():
     pd.testing.assert_frame_equal(through(twice), twice)
     series = pd.Series([1.5, 2], index=pd.date_range("2020", periods=2, freq="D", tz="Asia/Tokyo"), name="s")
     pd.testing.assert_series_equal(through(series), series)
+
+
+PANDAS = [
+    pd.Series(["a", "b", None], dtype="category"), pd.Series([], dtype="float64"),
+    pd.Series(["a", None], dtype="string"), pd.Series([True, None], dtype="boolean"),
+    pd.Series([1, "a", None, (1, 2)]), pd.Series([1], name=("a", 1)),
+    pd.Series(pd.to_timedelta([1, 2], unit="s")), pd.Series(pd.arrays.IntervalArray.from_breaks([0, 1, 2])),
+    pd.Series(pd.period_range("2020", periods=2, freq="D")), pd.Series(pd.arrays.SparseArray([0, 0, 1])),
+    pd.Series(np.array(["2020"], dtype="M8[s]")), pd.CategoricalIndex(["a", "b"]), pd.interval_range(0, 3),
+    pd.period_range("2020", periods=3, freq="M"), pd.timedelta_range("1D", periods=2), pd.Index([1.5, None]),
+    pd.Index(["a", 1, None]), pd.RangeIndex(1, 9, 2, name="r"), pd.DataFrame(), pd.DataFrame({1: [1], "a": [2.5]}),
+    pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "x"), ("b", "y")])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "value", PANDAS, ids=lambda value: f"{type(value).__name__}-{getattr(value, 'dtype', '')}"[:40]
+)
+def test_what_pandas_holds_comes_back_with_its_type(value):
+    found = through({"in": (value,)})["in"][0]
+    equal = {pd.DataFrame: pd.testing.assert_frame_equal, pd.Series: pd.testing.assert_series_equal}
+    equal.get(type(value), pd.testing.assert_index_equal)(found, value)
+    assert type(found) is type(value)
+
+
+def test_what_stands_for_nothing_comes_back_as_itself():
+    assert through([pd.NaT, pd.NA])[0] is pd.NaT
+    assert through([pd.NaT, pd.NA])[1] is pd.NA
+    assert through(pd.Categorical([1, 2, 1], ordered=True)).equals(pd.Categorical([1, 2, 1], ordered=True))
 
 
 ENVELOPES = [

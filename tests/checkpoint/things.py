@@ -1,10 +1,11 @@
 """Classes that states of users might hold."""
 
+import collections
 import dataclasses
 import enum
 import typing
 
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel, ConfigDict, PrivateAttr, v1
 
 
 @dataclasses.dataclass
@@ -45,6 +46,39 @@ class Word(enum.StrEnum):
     YES = "yes"
 
 
+class Permission(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Bits(enum.IntFlag):
+    LOW = 1
+    HIGH = 8
+
+
+class Sized(enum.Enum):
+    SMALL = (1, 2)
+    LARGE = [3]  # noqa: RUF012 - a member whose value cannot be hashed
+
+
+Plain = collections.namedtuple("Plain", "x y", defaults=[None])
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Keyed:
+    a: int
+    b: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Begun:
+    a: int
+    more: dataclasses.InitVar[int] = 0
+
+    def __post_init__(self, more: int) -> None:
+        self.a += more
+
+
 class Outer:
     class Phase(enum.Enum):
         READY = "ready"
@@ -60,6 +94,16 @@ class Model(BaseModel):
     _hidden: int = PrivateAttr(5)
 
 
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+    t: tuple[int, ...] = ()
+
+
+class Old(v1.BaseModel):
+    a: int = 1
+    b: list = []
+
+
 class Shouting(str):
     def __str__(self) -> str:
         return self.upper()
@@ -69,4 +113,5 @@ class Stack(list):
     pass
 
 
-ALL = (Point, Frozen, Doubling, Pair, Colour, Level, Word, Outer.Phase, Outer.Part, Model, Shouting, Stack)
+NEWER = (Permission, Bits, Sized, Plain, Keyed, Begun, Open, Old)
+ALL = (Point, Frozen, Doubling, Pair, Colour, Level, Word, Outer.Phase, Outer.Part, Model, Shouting, Stack, *NEWER)

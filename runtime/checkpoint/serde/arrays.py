@@ -25,8 +25,8 @@ def represent(encoder: "Encoder", value: Any) -> Any:
     if numpy is not None:
         if type(value) is numpy.ndarray:
             return _array(encoder, value)
-        if isinstance(value, numpy.generic) and value.dtype.kind != "V":
-            return encoder.extension(codes.NUMPY_SCALAR, [value.dtype.str, value.tobytes()])
+        if isinstance(value, numpy.generic) and not value.dtype.hasobject:
+            return encoder.extension(codes.NUMPY_SCALAR, [_description(value.dtype), value.tobytes()])
         if isinstance(value, numpy.dtype):
             return encoder.extension(codes.STDLIB, ["dtype", _description(value)])
     if pandas is not None:
@@ -47,7 +47,18 @@ def _array(encoder: "Encoder", value: Any) -> Any:
 
 
 def _description(dtype: Any) -> Any:
-    return _plain(dtype.descr) if dtype.names else dtype.str
+    """A dtype in plain values: its name, or its fields. With gaps between fields, also where each is."""
+    if not dtype.names:
+        return dtype.str if dtype.subdtype is None else [_description(dtype.base), list(dtype.shape)]
+    if all(name for name, *_ in dtype.descr):
+        return _plain(dtype.descr)
+    fields = [dtype.fields[name][:2] for name in dtype.names]
+    return {
+        "names": list(dtype.names),
+        "formats": [_description(field) for field, _ in fields],
+        "offsets": [offset for _, offset in fields],
+        "itemsize": dtype.itemsize,
+    }
 
 
 def _plain(description: Any) -> Any:
@@ -65,6 +76,12 @@ def _pandas(pandas: Any, value: Any) -> list[Any] | None:
         return ["Series", _index(pandas, value.index), _values(pandas, value), value.name, dict(value.attrs)]
     if isinstance(value, pandas.Index):
         return ["Index", _index(pandas, value)]
+    if kind is pandas.Categorical:
+        return ["Categorical", _values(pandas, pandas.Series(value))]
+    return _single(pandas, kind, value)
+
+
+def _single(pandas: Any, kind: Any, value: Any) -> list[Any] | None:
     if kind is pandas.Timestamp:
         return ["Timestamp", value.value, value.unit, value.tz and str(value.tz)]
     if kind is pandas.Timedelta:
@@ -109,11 +126,11 @@ def _values(pandas: Any, values: Any) -> list[Any]:
 # --- and back --------------------------------------------------------------------------------------------
 
 
-def scalar(dtype: str, data: bytes) -> Any:
+def scalar(dtype: Any, data: bytes) -> Any:
     """A numpy scalar."""
     import numpy
 
-    return numpy.frombuffer(data, dtype=numpy.dtype(dtype))[0]
+    return numpy.frombuffer(data, dtype=dtype_of(dtype))[0].copy()
 
 
 def array(dtype: str, shape: Any, order: Any, data: bytes) -> Any:
@@ -143,11 +160,22 @@ def dtype_of(description: Any) -> Any:
 
     if isinstance(description, str):
         return numpy.dtype(description)
+    if isinstance(description, dict):
+        formats = [_format_of(field) for field in items(description["formats"])]
+        fields_at: Any = {**description, "formats": formats}
+        return numpy.dtype(fields_at)
     fields: list[Any] = []
     for name, kind, *shape in map(items, items(description)):
         inner = kind if isinstance(kind, str) else dtype_of(kind)
         fields.append((tuple(name) if isinstance(name, list) else name, inner, *map(tuple, shape)))
     return numpy.dtype(fields)
+
+
+def _format_of(description: Any) -> Any:
+    """The dtype of a field; it may be an array of fields, given with its shape."""
+    if isinstance(description, list) and len(description) == 2 and not isinstance(description[0], list):
+        return dtype_of(description[0]), tuple(items(description[1]))
+    return dtype_of(description)
 
 
 def pandas_value(kind: str, *parts: Any) -> Any:
@@ -170,6 +198,8 @@ def pandas_value(kind: str, *parts: Any) -> Any:
         return series
     if kind == "Index":
         return _made_index(pandas, parts[0])
+    if kind == "Categorical":
+        return _column(pandas, parts[0])
     if kind == "Timestamp":
         number, unit, zone = parts
         moment = pandas.Timestamp(number, unit="ns").as_unit(unit)

@@ -132,7 +132,7 @@ class Decoder:
 # Classes that may come back as themselves, but whose constructors are not called for stored values.
 _BUILT_IN: dict[str, type] = {
     cls.__name__: cls
-    for cls in (list, dict, set, frozenset, tuple, int, float, complex, bool, str, bytes, bytearray, object)
+    for cls in (list, dict, set, frozenset, tuple, int, float, complex, bool, str, bytes, bytearray, object, type(None))
 }
 
 _STANDARD: dict[str, Callable[..., Any]] = {
