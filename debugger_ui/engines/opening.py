@@ -13,7 +13,7 @@ from debugger_ui.engines.record import RecordEngine
 from debugger_ui.engines.runtime import RuntimeEngine
 from debugger_ui.engines.stored import StoredReader
 from runtime.checkpoint.errors import CheckpointStorageError
-from runtime.checkpoint.langgraph import LangGraphSqliteReader
+from runtime.checkpoint.langgraph import open_langgraph
 
 RUNTIMES = ("runtime", "langgraph")
 
@@ -90,7 +90,7 @@ def why_not_writable(path: Path) -> str:
 
 
 def open_record(database: str) -> RecordEngine:
-    """Open a database alone, to look at: one of ours, or an SQLite file of LangGraph's saver.
+    """Open a database alone, to look at: one of ours, or of LangGraph's savers, SQLite or PostgreSQL.
 
     Raises:
         CheckpointStorageError: it cannot be opened, or is not a database of checkpoints.
@@ -98,10 +98,10 @@ def open_record(database: str) -> RecordEngine:
     try:
         saver, _ = open_saver(database, read_only=True)
     except CheckpointStorageError as error:
-        if error.reason != "foreign" or "://" in database:
+        if error.reason != "foreign":
             raise
         try:
-            saver = LangGraphSqliteReader(database)
+            saver = open_langgraph(database)
         except CheckpointStorageError:
             raise error from None
     return RecordEngine(saver, reader_for(saver), database)

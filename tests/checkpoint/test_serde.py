@@ -431,7 +431,26 @@ def test_what_json_plus_wrote_is_read(value):
 def test_old_json_is_read_and_its_envelopes_are_not_obeyed():
     assert serde.loads_typed(("json", b'{"a": [1, null]}')) == {"a": [1, None]}
     envelope = b'{"lc": 2, "type": "constructor", "id": ["builtins", "open"], "args": ["x", "w"]}'
-    assert serde.loads_typed(("json", envelope))["id"] == ["builtins", "open"]
+    found = serde.loads_typed(("json", envelope))
+    assert (type(found), found.module, found.name) == (Opaque, "builtins", "open")
+    kind, data = serde.dumps_typed([found])
+    assert serde.loads_typed((kind, data)) == [found]
+
+
+def test_old_json_gives_safe_classes_back():
+    text = b"""[
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "HumanMessage"],
+         "kwargs": {"content": "hi", "type": "human", "id": "1"}},
+        {"lc": 2, "type": "constructor", "id": ["datetime", "datetime"], "method": "fromisoformat",
+         "args": ["2024-05-06T07:08:09+00:00"]},
+        {"lc": 2, "type": "constructor", "id": ["builtins", "set"], "args": [[1, 2]]},
+        {"lc": 2, "type": "constructor", "id": ["pathlib", "Path"], "method": "unlink", "args": ["x"]}
+    ]"""
+    message, moment, numbers, path = serde.loads_typed(("json", text))
+    assert message == HumanMessage("hi", id="1")
+    assert moment == dt.datetime(2024, 5, 6, 7, 8, 9, tzinfo=dt.UTC)
+    assert numbers == {1, 2}
+    assert "never called" in path.why
 
 
 def test_what_is_damaged_is_an_error_or_opaque_and_never_a_crash():

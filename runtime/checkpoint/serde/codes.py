@@ -29,7 +29,8 @@ NESTED = 75  # a list or dict, packed by itself where nesting is too deep for on
 CLASS = 76  # (module, name): the class itself
 STDLIB = 77  # (what, arguments): values of the standard library with no constructor call of their own
 SECRET = 78  # (module, name, value)
+TAGGED = 79  # (type tag, bytes): a value in another encoding, such as a pickle, kept closed
 
-OURS = frozenset(range(TUPLE, SECRET + 1))
+OURS = frozenset(range(TUPLE, TAGGED + 1))
 COMPATIBLE = "msgpack"
 OWN = "forkpoint"

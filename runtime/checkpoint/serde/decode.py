@@ -19,7 +19,7 @@ import ormsgpack
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from runtime.checkpoint.serde import arrays, codes
+from runtime.checkpoint.serde import arrays, codes, envelopes
 from runtime.checkpoint.serde.allow import GRAPH_TYPES
 from runtime.checkpoint.serde.limits import check_arguments, held, items
 from runtime.checkpoint.serde.opaque import Opaque
@@ -52,6 +52,7 @@ class Decoder:
             codes.PANDAS: lambda data: arrays.pandas_value(*self._parts(data)),
             codes.STDLIB: self._standard,
             codes.DELTA_SNAPSHOT: lambda data: _DeltaSnapshot(self.decode(data)),
+            codes.TAGGED: self._tagged,
         }
         self._classes: dict[int, Callable[[Any, list[Any]], Any]] = {
             codes.ONE_ARGUMENT: _from_one,
@@ -123,6 +124,12 @@ class Decoder:
     def _datetime(self, data: bytes) -> datetime:
         parts, zone, fold = self._parts(data)
         return datetime(*items(parts)).replace(tzinfo=zone, fold=fold)
+
+    def _tagged(self, data: bytes) -> Any:
+        tag, inner = ormsgpack.unpackb(data)
+        if tag == "json":
+            return envelopes.read(inner, self._find)
+        return envelopes.sealed(tag, inner, f"values tagged {tag!r} are not decoded")
 
     def _standard(self, data: bytes) -> Any:
         what, *arguments = self._parts(data)

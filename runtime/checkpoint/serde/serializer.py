@@ -7,7 +7,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from ormsgpack import packb
 
 from runtime.checkpoint.errors import SerializationError
-from runtime.checkpoint.serde import codes
+from runtime.checkpoint.serde import codes, envelopes
 from runtime.checkpoint.serde.allow import Key, find, keys_of
 from runtime.checkpoint.serde.decode import Decoder
 from runtime.checkpoint.serde.encode import Encoder
@@ -84,7 +84,7 @@ class Serializer(JsonPlusSerializer):
         if kind == "bytearray":
             return bytearray(encoded)
         if kind == "json":
-            return super().loads_typed(data)
+            return envelopes.read(encoded, self._find)
         raise ValueError(f"values tagged {kind!r} are not decoded")
 
     def _find(self, module: str, name: str) -> Any:
