@@ -9,6 +9,7 @@ import random
 import string
 import time
 import uuid
+from typing import Any
 
 # 100-nanosecond intervals between 1582-10-15, where the timestamps of these UUIDs begin, and 1970-01-01.
 _GREGORIAN_OFFSET = 0x01B21DD213814000
@@ -38,6 +39,13 @@ def next_checkpoint_id(after: str | None = None, clock_seq: int | None = None) -
     if after is None or made > after:
         return made
     return f"{after.partition('~')[0]}~{made}"
+
+
+def next_version(current: Any) -> Any:
+    """A channel's version that sorts after this one, of the same kind: numbers are ours, strings are LangGraph's."""
+    if isinstance(current, str):
+        return f"{int(current.partition('.')[0]) + 1:032}.0"
+    return 1 if current is None else current + 1
 
 
 def _format(timestamp: int, clock_seq: int) -> str:

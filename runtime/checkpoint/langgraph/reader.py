@@ -22,6 +22,7 @@ from runtime.checkpoint.base import (
     SerializerProtocol,
 )
 from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.ids import next_version
 from runtime.checkpoint.langgraph.stored import Found, Key, Stored, StoredWrite, as_tuple, metadata_of, opened
 from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.types import TASKS
@@ -139,9 +140,7 @@ class LangGraphReader(BaseCheckpointSaver[Any]):
 
     def get_next_version(self, current: Any, channel: None = None) -> Any:
         """A version that sorts after this one, of the same kind: for what is worked out and never stored."""
-        if isinstance(current, int | float):
-            return current + 1
-        return f"{int(current.partition('.')[0]) + 1 if current else 1:032}.0"
+        return f"{1:032}.0" if current is None else next_version(current)
 
     # --- for who copies it --------------------------------------------------------------------------
 

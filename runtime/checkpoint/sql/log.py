@@ -46,6 +46,17 @@ class _Task:
 WriteRow = tuple[int, str, str, int, int, str, str, bytes]  # number to value, as in the table
 
 
+class Carried(NamedTuple):
+    """A write as another database has it, or as it is stored here."""
+
+    task_id: str
+    task_path: str
+    idx: int
+    channel: str
+    type: str
+    data: bytes
+
+
 class WriteLog:
     """What is stored on top of a checkpoint. `objects` is None if some of it came from elsewhere.
 
@@ -90,6 +101,21 @@ class WriteLog:
             if self.objects is not None:
                 self.objects.setdefault(channel, []).append(Written(number, value, kind, data, fresh=True))
         return rows
+
+    def carry(self, write: Carried, value: Any, encoded: tuple[str, bytes], attempt: int | None = None) -> WriteRow:
+        """Append a write with its own index and bytes, and return the row to store.
+
+        `encoded` are the bytes of its value, to compare others with. Without an `attempt`, it is the next one if the
+        task has such a write already.
+        """
+        if attempt is None:
+            task = self._tasks.get(write.task_id)
+            attempt = 0 if task is None else task.attempt + (write.idx in task.in_attempt)
+        number = self.count
+        self._note(number, write.task_id, attempt, write.idx)
+        if self.objects is not None:
+            self.objects.setdefault(write.channel, []).append(Written(number, value, *encoded, fresh=False))
+        return (number, write.task_id, write.task_path, attempt, *write[2:])
 
     def last(
         self, tasks: Sequence[tuple[str, str, Sequence[tuple[str, Any]]]], serde: SerializerProtocol

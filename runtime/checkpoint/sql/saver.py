@@ -6,10 +6,10 @@ Rule 3: both faces call the same functions of a connection. There is no second c
 """
 
 import copy
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 
@@ -22,6 +22,7 @@ from runtime.checkpoint.base import (
     SerializerProtocol,
     get_checkpoint_metadata,
 )
+from runtime.checkpoint.ids import next_version
 from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.sql import queries
@@ -37,8 +38,11 @@ from runtime.checkpoint.sql.prepare import Step, TaskWrites
 from runtime.checkpoint.sql.prune import delete_for_runs, prune
 from runtime.checkpoint.sql.reader import get_tuple
 from runtime.checkpoint.sql.records import Sizes
+from runtime.checkpoint.sql.statements import Conn
 from runtime.checkpoint.sql.store import Store
 from runtime.checkpoint.sql.worker import Worker
+
+T = TypeVar("T")
 
 
 class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
@@ -190,6 +194,15 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
     def flush(self) -> None:
         """Wait until everything that was handed over is committed, or has failed."""
         self._worker.flush()
+
+    def extend_thread(self, thread_id: str, work: Callable[[Conn], T]) -> T:
+        """Call `work`, which appends rows to a thread, with a connection inside one transaction. For importing."""
+        self._worker.flush()
+        return self._store.extend_thread(thread_id, work)
+
+    def get_next_version(self, current: Any, channel: None = None) -> Any:
+        """The next version of a channel, of the kind that its thread has: imported ones have LangGraph's strings."""
+        return next_version(current)
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove a thread, in all its namespaces."""

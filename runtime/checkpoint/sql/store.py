@@ -117,6 +117,18 @@ class Store:
             self._stamp = None
             self.heads.forget()
 
+    def extend_thread(self, thread_id: str, work: Callable[[Conn], T]) -> T:
+        """Call `work(conn)`, which appends rows to a thread, in one transaction."""
+        self.heads.forget()
+        try:
+            with self.database.write() as session:
+                session.lock({thread_id})
+                self.note(session)
+                return work(session.conn)
+        finally:
+            self._stamp = None
+            self.heads.forget()
+
     # --- removing and copying -----------------------------------------------------------------------
 
     def change(self, work: Any, *arguments: Any) -> None:
