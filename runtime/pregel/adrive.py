@@ -55,6 +55,7 @@ class Asyncio:
             fx.Start: self._start,
             fx.Receive: self._receive,
             fx.Load: self._load,
+            fx.Replay: self._replay,
             fx.History: self._history,
             fx.HasChildren: self._has_children,
             fx.Halt: self._halt,
@@ -241,6 +242,10 @@ class Asyncio:
         saver: Any = self.run.saver
         options = {"filter": effect.filter, "before": effect.before, "limit": effect.limit}
         return [saved async for saved in saver.alist(effect.config, **options)]
+
+    async def _replay(self, effect: fx.Replay) -> Any:
+        saver: Any = self.run.saver
+        return await saver.aget_delta_channel_history(config=effect.saved.config, channels=effect.channels)
 
     async def _has_children(self, effect: fx.HasChildren) -> bool:
         saver: Any = self.run.saver

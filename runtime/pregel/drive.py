@@ -108,6 +108,7 @@ class Blocking:
             fx.Start: self._start,
             fx.Receive: self._receive,
             fx.Load: self._load,
+            fx.Replay: self._replay,
             fx.History: self._history,
             fx.HasChildren: self._has_children,
             fx.Halt: self._halt,
@@ -261,6 +262,10 @@ class Blocking:
         saver: Any = self.run.saver
         options = {"filter": effect.filter, "before": effect.before, "limit": effect.limit}
         return list(saver.list(effect.config, **options))
+
+    def _replay(self, effect: fx.Replay) -> Any:
+        saver: Any = self.run.saver
+        return saver.get_delta_channel_history(config=effect.saved.config, channels=effect.channels)
 
     def _has_children(self, effect: fx.HasChildren) -> bool:
         saver: Any = self.run.saver

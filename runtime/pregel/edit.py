@@ -19,6 +19,7 @@ from runtime.errors import CheckpointNotFoundError, InvalidUpdateError
 from runtime.pregel.context import TaskContext
 from runtime.pregel.effects import Effect, Load, Put, PutWrites, Settle
 from runtime.pregel.frame import Frame
+from runtime.pregel.loading import load_frame
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import read_record
 from runtime.pregel.record import addressed, advance_id, checkpoint_of, commit
@@ -64,7 +65,7 @@ def edit_program(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Progr
 
 def _superstep(run: Run, config: RunnableConfig, updates: Sequence[StateUpdate]) -> Program:
     saved = yield from load_named(run, config)
-    frame = Frame.load(run.topology, saved)
+    frame = yield from load_frame(run.topology, saved)
     if saved is None:
         frame.step = -1
     as_node = updates[0].as_node

@@ -37,6 +37,14 @@ class History:
 
 
 @dataclass(slots=True)
+class Replay:
+    """Answer with what was written to these channels on the way to a checkpoint, and with what value they began."""
+
+    saved: CheckpointTuple
+    channels: Sequence[str]
+
+
+@dataclass(slots=True)
 class HasChildren:
     """Answer whether any checkpoint was made from this one."""
 
@@ -126,6 +134,7 @@ class Tell:
 
 Effect = (
     Load
+    | Replay
     | History
     | HasChildren
     | Put

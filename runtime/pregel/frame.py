@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
+from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory, PendingWrite
 
 from runtime._constants import INPUT, INTERRUPT
 from runtime._typing import MISSING
 from runtime.channels.base import BaseChannel
+from runtime.channels.delta import DeltaChannel
 from runtime.constants import START
 from runtime.errors import EmptyChannelError
 from runtime.managed.base import Clock
@@ -108,6 +109,24 @@ class Frame:
         frame.pending = [(str(task), channel, value) for task, channel, value in saved.pending_writes or ()]
         frame.step = frame.metadata.get("step", -2) + 1
         return frame
+
+    def unfolded(self) -> list[str]:
+        """The channels that LangGraph stored as what was written to them, and not as a value."""
+        return [
+            name
+            for name, spec in self._specs.items()
+            if isinstance(spec, DeltaChannel) and name in self.versions and name not in self.channels
+        ]
+
+    def replay(self, histories: Mapping[str, DeltaChannelHistory]) -> None:
+        """Fold what was written to such channels. The next checkpoint stores their values."""
+        for name, history in histories.items():
+            spec = self._specs[name]
+            channel = self.channels[name] = spec.from_checkpoint(history.get("seed", MISSING))
+            channel.key = name
+            if isinstance(channel, DeltaChannel):
+                channel.replay_writes(history["writes"])
+            self.changed[name] = self.versions[name]
 
     def twin(self) -> Frame:
         """A frame at the same position, whose own moves do not show in this one."""

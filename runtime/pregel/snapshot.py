@@ -27,6 +27,7 @@ from runtime.pregel.effects import Effect, Load
 from runtime.pregel.events import result_of
 from runtime.pregel.frame import Frame
 from runtime.pregel.handover import strip_ids
+from runtime.pregel.loading import load_frame
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import TaskRecord, read_record
 from runtime.pregel.run import Run
@@ -93,7 +94,7 @@ def show(
     """A checkpoint as a snapshot; an empty one where nothing was saved."""
     if saved is None:
         return StateSnapshot({}, (), config, None, None, None, (), ())
-    frame = Frame.load(graph.topology, saved)
+    frame = yield from load_frame(graph.topology, saved)
     ns = saved.config[CONF].get(CONFIG_KEY_CHECKPOINT_NS, "")
     tasks = plan_or_nothing(frame, ns)
     states = yield from _inner_states(run, saved, tasks, ns, recurse)

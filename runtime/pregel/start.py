@@ -21,6 +21,7 @@ from runtime.pregel import events
 from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
 from runtime.pregel.frame import Frame
 from runtime.pregel.handover import hand_over, past_edits
+from runtime.pregel.loading import load_frame
 from runtime.pregel.model import WAKES, PregelNode, Write
 from runtime.pregel.plan import plan, refuse_missing
 from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
@@ -78,7 +79,7 @@ def _find(run: Run) -> Generator[Effect, Any, Beginning]:
     addressed = run.checkpoint_id is not None or run.origin is not None
     if run.saver is not None:
         saved = yield from _load(run)
-    frame = Frame.load(run.topology, saved)
+    frame = yield from load_frame(run.topology, saved)
     if run.origin is not None and run.origin.ns != run.ns:
         frame.config = None  # it continues in this run's own namespace, where nothing was saved yet
     run.base = Base(frame.config, dict(frame.versions) if run.durability == "exit" else {})

@@ -21,6 +21,7 @@ from runtime.pregel.edit import apply_edits, load_named
 from runtime.pregel.effects import Effect, Flush, PutWrites, Settle
 from runtime.pregel.execute import execute, restore
 from runtime.pregel.frame import Frame
+from runtime.pregel.loading import load_frame
 from runtime.pregel.loop import Loop, finish, fold, incomplete
 from runtime.pregel.plan import Verdict, explain, plan
 from runtime.pregel.questions import read_record
@@ -224,7 +225,7 @@ def _input(run: Run, frame: Frame, task: Task) -> Any:
 
 def _superstep_at(run: Run, config: RunnableConfig) -> Generator[Effect, Any, tuple[Frame, list[Task]]]:
     saved = yield from load_named(run, config)
-    frame = Frame.load(run.topology, saved)
+    frame = yield from load_frame(run.topology, saved)
     tasks = plan(frame, run.ns) if saved is not None else []
     apply_null_writes(frame)
     return frame, tasks
@@ -269,7 +270,7 @@ def _reducer_name(channel: Any) -> str | None:
 def preview_program(run: Run, config: RunnableConfig, updates: list[StateUpdate]) -> Generator[Effect, Any, Preview]:
     """What `update_state` would make of these updates, and what would run next. Writes nothing."""
     saved = yield from load_named(run, config)
-    frame = Frame.load(run.topology, saved)
+    frame = yield from load_frame(run.topology, saved)
     open_now = {}
     if saved is not None:
         for view in task_views(run, frame, plan(frame, run.ns)):

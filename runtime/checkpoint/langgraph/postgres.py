@@ -4,6 +4,7 @@ Rule 1: transactions are read-only, and each sees one state of the database.
 Rule 2: a blob that several checkpoints of a page share is sent once.
 """
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -91,7 +92,9 @@ class LangGraphPostgresReader(LangGraphReader):
         self._database.close()
 
     def _with(self, serde: SerializerProtocol) -> Self:
-        return type(self)(self.url, serde=serde)
+        clone = copy.copy(self)
+        clone.serde = serde
+        return clone
 
     @contextmanager
     def _look(self) -> Iterator[Look]:
