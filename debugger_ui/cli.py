@@ -28,7 +28,7 @@ examples:
   forkpoint app.graph:graph --db agent.sqlite   your graph on its database
   forkpoint .                                   the graphs of a folder with langgraph.json
   forkpoint --db agent.sqlite                   a database alone, read-only
-  forkpoint db --help                           look after a database: info, check, prune, export
+  forkpoint db --help                           look after a database: info, check, prune, export, import
 """
 
 

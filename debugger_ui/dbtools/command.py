@@ -1,9 +1,9 @@
-"""`forkpoint db info|check|prune|export`: what is in a database, whether it is sound, and taking part of it away.
+"""`forkpoint db info|check|prune|export|import`: looking after a database, and filling it from LangGraph's.
 
 Rules:
 - Exit status 0: done, or nothing wrong. 1: `check` found something wrong. 2: it could not be done, and a sentence
   on standard error says why.
-- Only `prune --yes` writes to the database. Everything else opens it read-only.
+- Only `prune --yes`, and `import` to its target, write to a database. Everything else opens it read-only.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from debugger_ui.dbtools import check, export, info, prune
+from debugger_ui.dbtools import check, export, importing, info, prune
 from debugger_ui.engines.opening import open_saver
 from runtime.checkpoint.errors import CheckpointStorageError
 
@@ -23,6 +23,8 @@ examples:
   forkpoint db check agent.sqlite                  look at every row; exit status 1 if something is wrong
   forkpoint db prune agent.sqlite --keep-latest    say what would go; --yes removes it
   forkpoint db export agent.sqlite THREAD OUT.json the record of a thread
+  forkpoint db import langgraph.sqlite agent.sqlite
+                                                   LangGraph's checkpoints into a database of ours
 """
 
 
@@ -36,10 +38,12 @@ def main(argv: Sequence[str]) -> int:
         is_answer = arguments.run is check.run and error.reason == "corrupt"
         return check.UNSOUND if is_answer else status
     except OSError as error:
-        return complain(f"{error.filename or arguments.file}: {error.strerror or error}")
+        return complain(f"{error.filename or getattr(arguments, 'file', '')}: {error.strerror or error}")
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.run is importing.run:
+        return int(importing.run(arguments))
     saver, _ = open_saver(arguments.file, read_only=True)
     with saver:
         if arguments.run is not prune.run:
@@ -58,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    tools = made.add_subparsers(required=True, metavar="info|check|prune|export")
+    tools = made.add_subparsers(required=True, metavar="info|check|prune|export|import")
     _tool(tools, "info", info.run, "what is in it")
     _tool(tools, "check", check.run, "look at every row and say what is wrong where")
     pruning = _tool(tools, "prune", prune.run, "remove history, and say before what would go")
@@ -70,7 +74,18 @@ def parser() -> argparse.ArgumentParser:
     exporting = _tool(tools, "export", export.run, "write the record of a thread as JSON")
     exporting.add_argument("thread", metavar="THREAD", help="the thread's id")
     exporting.add_argument("out", metavar="OUT.json", help="the file to write; must not exist")
+    _importing(tools)
     return made
+
+
+def _importing(tools: Any) -> None:
+    says = "import LangGraph's checkpoints into a database of ours"
+    made = tools.add_parser("import", help=says, description=f"{says[0].upper()}{says[1:]}.")
+    made.add_argument("source", metavar="SOURCE", help="LangGraph's SQLite file or PostgreSQL address; only read")
+    made.add_argument("target", metavar="TARGET", help="our SQLite file, made if it is not there, or address")
+    made.add_argument("--thread", action="append", metavar="ID", help="only this thread; may be repeated")
+    made.add_argument("--progress", action="store_true", help="say how far it is, also where nobody watches")
+    made.set_defaults(run=importing.run)
 
 
 def _tool(tools: Any, name: str, run: Any, says: str) -> argparse.ArgumentParser:

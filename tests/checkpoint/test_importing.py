@@ -10,6 +10,7 @@ from langgraph.checkpoint.postgres import PostgresSaver as PeerPostgres
 from langgraph.checkpoint.sqlite import SqliteSaver as PeerSqlite
 from langgraph.types import Command
 
+from debugger_ui import cli
 from debugger_ui.engines.base import Place
 from debugger_ui.engines.opening import open_record
 from runtime.channels import DeltaChannel as OurDeltaChannel
@@ -284,3 +285,57 @@ def sql(path, statement, *values):
     assert connection.execute(statement, values).rowcount > 0
     connection.commit()
     connection.close()
+
+
+# --- the command ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def db(capsys):
+    """Run `forkpoint db ...`; return the exit status and what was said."""
+
+    def run(*arguments):
+        status = cli.main(["db", *map(str, arguments)])
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    return run
+
+
+def test_the_command_imports_and_says_what(file, db, tmp_path):
+    ours = tmp_path / "ours.db"
+    status, said = db("import", file, ours, "--thread", "chat", "--progress")
+    assert status == 0, said
+    assert "thread 'chat': 12 of 12 checkpoints" in said
+    assert "imported 1 thread: 12 checkpoints and" in said
+    status, said = db("import", file, ours)
+    assert status == 0
+    assert "12 checkpoints there already" in said
+    assert db("check", ours)[0] == 0
+
+
+def test_what_cannot_be_imported_is_said_and_makes_nothing(file, db, tmp_path):
+    ours, new = tmp_path / "ours.db", tmp_path / "new.db"
+    with SqliteSaver.from_conn_string(ours):
+        pass
+    for source, target, says in (
+        (tmp_path / "none.db", new, "there is no checkpoint database"),
+        (tmp_path / "thread.json", new, "not kept byte for byte"),
+        (ours, new, "is a database of ours already"),
+        (file, file, "holds the tables of something else"),
+    ):
+        status, said = db("import", source, target)
+        assert (status, says in said) == (2, True), said
+    assert not new.exists()
+
+
+def test_the_command_reads_postgres(file, db, postgres_url, tmp_path):
+    with PeerPostgres.from_conn_string(postgres_url.replace("+psycopg", "")) as peer:
+        peer.setup()
+        recorded.chat().compile(checkpointer=peer).invoke({"messages": [HumanMessage("hi", id="1")]}, at("t"))
+    engine = open_record(postgres_url)
+    assert [head.step for head in engine.headers("t")] == [-1, 0, 1]
+    engine.close()
+    status, said = db("import", postgres_url, tmp_path / "ours.db")
+    assert status == 0, said
+    assert "imported 1 thread: 3 checkpoints" in said

@@ -47,7 +47,6 @@ def import_threads(
     Raises:
         CheckpointStorageError: a thread is not there; a checkpoint differs from the one of this id in the target
             (`conflict`), or cannot be read. The threads before it are imported, it and those after it are not.
-        SerializationError: metadata that JSON has no form for.
     """
     known = source.thread_ids()
     for thread_id in threads or ():

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.errors import CheckpointStorageError, SerializationError
 from runtime.checkpoint.importing.carrier import Carrier, closed
 from runtime.checkpoint.langgraph import LangGraphReader
 from runtime.checkpoint.langgraph.stored import KNOWN_TAGS, Found, StoredWrite, decoded
@@ -103,7 +103,7 @@ class Importing:
             ns,
             found.parent,
             {"updated_channels": None, **found.checkpoint, "id": checkpoint_id},  # type: ignore[typeddict-item]
-            write_json(found.metadata),
+            self._metadata(found),
             changed,
             folded=[*folded],
         )
@@ -120,6 +120,14 @@ class Importing:
         made = _Point(point.head, digests)
         self._write(made, found, found.writes)
         self._keep(ns, checkpoint_id, made)
+
+    def _metadata(self, found: Found) -> str:
+        try:
+            return write_json(found.metadata)
+        except SerializationError as error:
+            raise CheckpointStorageError(
+                f"checkpoint {found.key[2]!r} of {self._source.name} cannot be imported: {error}", "corrupt"
+            ) from error
 
     def _write(self, point: _Point, found: Found, writes: Sequence[StoredWrite]) -> None:
         rows = []
@@ -157,7 +165,7 @@ class Importing:
         digests = {channel: self._digest(value) for channel, value in found.checkpoint["channel_values"].items()}
         compared: Sequence[tuple[str, Any, Any]] = (
             ("parent", point.head.state.parent, found.parent),
-            ("metadata", read_json(point.head.metadata), read_json(write_json(found.metadata))),
+            ("metadata", read_json(point.head.metadata), read_json(self._metadata(found))),
             ("values", point.digests, digests),
             ("versions", _plain(there.checkpoint), _plain(found.checkpoint)),
         )
