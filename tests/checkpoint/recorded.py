@@ -108,3 +108,14 @@ def record(saver):
 
 
 THREADS = ["answered", "asking", "chat", "failed", "forked", "grown"]
+
+
+def plain(value):
+    """A value as text that is the same whichever side's classes, and whichever order of keys, it has."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(sorted(f"{key!r}: {plain(item)}" for key, item in value.items())) + "}"
+    if isinstance(value, set):
+        return f"set[{', '.join(sorted(map(plain, value)))}]"
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}[{', '.join(map(plain, value))}]"
+    return repr(value).replace("runtime.types", "langgraph.types")

@@ -25,6 +25,7 @@ from runtime.types import Send as OurSend
 from runtime.types import interrupt as our_interrupt
 from tests.checkpoint import recorded
 from tests.checkpoint.kit import at
+from tests.checkpoint.recorded import plain
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +49,6 @@ class OurGrown(TypedDict):
 
 
 POINT = [("tests.checkpoint.things", "Point")]
-
-
-def plain(value):
-    """A value as text that is the same whichever side's classes, and whichever order of keys, it has."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(sorted(f"{key!r}: {plain(item)}" for key, item in value.items())) + "}"
-    if isinstance(value, list | tuple):
-        return f"{type(value).__name__}[{', '.join(map(plain, value))}]"
-    return repr(value).replace("runtime.types", "langgraph.types")
 
 
 def same(saver, expected):

@@ -1,7 +1,8 @@
 """What LangGraph stores of a checkpoint, and how it becomes a checkpoint in today's form. No IO here.
 
-Rule 1: a checkpoint of an older format (its `v` below 4) kept the tasks that it sent apart. They are put where they
-        are kept now, in the channel of the tasks, so that what is due is seen.
+Rule 1: a checkpoint of an older format (its `v` below 4) kept the tasks that it sent apart: in a file next to the
+        values, in a split database only as writes on its parent. They are put where they are kept now, in the
+        channel of the tasks, so that what is due is seen.
 Rule 2: a value that cannot be opened is kept closed; a checkpoint that cannot be opened is an error that names it.
 """
 
@@ -65,6 +66,7 @@ def opened(stored: Stored, serde: SerializerProtocol, where: str, sends: Callabl
     """
     _, _, checkpoint_id = stored.key
     name = f"checkpoint {checkpoint_id!r}"
+    is_whole = isinstance(stored.body, tuple)
     if isinstance(stored.body, tuple):
         checkpoint = decoded(serde, stored.body, f"{name} of {where}")
     else:
@@ -78,7 +80,7 @@ def opened(stored: Stored, serde: SerializerProtocol, where: str, sends: Callabl
         raise CheckpointStorageError(f"{name} of {where} cannot be read: {checkpoint.why}", "corrupt")
     if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get("channel_values"), dict):
         raise CheckpointStorageError(f"{name} of {where} is not a checkpoint", "corrupt")
-    _modernize(checkpoint, serde, f"{name} of {where}", sends)
+    _modernize(checkpoint, serde, f"{name} of {where}", None if is_whole else sends)
     metadata = metadata_of(stored.metadata, f"{name} of {where}")
     return Found(stored.key, stored.parent, checkpoint, metadata, in_order(stored.writes))
 
@@ -121,13 +123,13 @@ def config_of(thread_id: str, ns: str, checkpoint_id: str) -> RunnableConfig:
 
 
 def _modernize(
-    checkpoint: dict[str, Any], serde: SerializerProtocol, name: str, sends: Callable[[], Sequence[StoredWrite]]
+    checkpoint: dict[str, Any], serde: SerializerProtocol, name: str, sends: Callable[[], Sequence[StoredWrite]] | None
 ) -> None:
     version = checkpoint.get("v")
     if not isinstance(version, int) or version >= SENDS_IN_CHANNEL or TASKS in checkpoint["channel_values"]:
         return
     sent = checkpoint.get("pending_sends")
-    if not sent:
+    if not sent and sends is not None:
         sent = [decoded(serde, (send.type, send.value), f"what was sent to {name}") for send in sends()]
     if not sent:
         return

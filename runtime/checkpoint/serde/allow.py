@@ -41,6 +41,7 @@ SAFE: frozenset[Key] = frozenset((module, name) for module, names in _STANDARD.i
 
 # Ours are stored under the names that they have there, so that either side reads them.
 GRAPH_TYPES, OUR_TYPES = "langgraph.types", "runtime.types"
+_HOMES = frozenset((GRAPH_TYPES, OUR_TYPES, "langgraph.constants"))  # the last is where they were in LangGraph 0.2
 SHARED = frozenset(("Send", "TimeoutPolicy", "Interrupt", "Command", "Overwrite", "StateSnapshot", "PregelTask"))
 
 _allowed: dict[Key, type] = {}
@@ -87,7 +88,7 @@ def find(module: str, name: str, names: frozenset[Key], known: dict[Key, type]) 
     cls = known.get(key) or _allowed.get(key)
     if cls is not None:
         return cls
-    if name in SHARED and module in (GRAPH_TYPES, OUR_TYPES):
+    if name in SHARED and module in _HOMES:
         return _graph_type(name)
     if key not in SAFE and key not in names:
         raise LookupError(f"the class is not allowed: call runtime.checkpoint.serde.allow_types({name})")

@@ -160,11 +160,13 @@ class _Namespace:
             yield self._finding(checkpoint_id, said)
             return
         self.states[checkpoint_id] = state
+        # LangGraph's versions are strings, and its first releases gave empty channels none.
+        imported = any(isinstance(version, str) for version in state.versions.values())
         for channel, place in state.places.items():
             wrong = self._wrong(place)
             if wrong:
                 yield self._finding(checkpoint_id, f"channel {channel!r} needs {wrong}")
-            if channel not in state.versions:
+            if channel not in state.versions and not imported:
                 yield self._finding(checkpoint_id, f"channel {channel!r} has a value and no version")
         before = self.states.get(state.parent or "")
         if before is not None:
