@@ -21,10 +21,11 @@ from runtime.checkpoint.sql.lists import Memo
 from runtime.checkpoint.sql.log import Carried, WriteLog
 from runtime.checkpoint.sql.places import Rope, addresses, assemble
 from runtime.checkpoint.sql.prepare import Head, Step, encode_element, prepare
-from runtime.checkpoint.sql.reader import as_tuple, read_json, read_values, view
+from runtime.checkpoint.sql.reader import as_tuple, read_json, view
 from runtime.checkpoint.sql.saver import DatabaseSaver
 from runtime.checkpoint.sql.statements import Conn
 from runtime.checkpoint.sql.store import read_serialized
+from runtime.checkpoint.sql.values import Values
 
 _MOST_HEADS = 8  # that are kept for their next child
 
@@ -161,7 +162,9 @@ class Importing:
         """See that a checkpoint is stored as it is, and add the writes on top of it that came later."""
         _, ns, checkpoint_id = found.key
         point = self._load(ns, checkpoint_id)
-        there = as_tuple(self._serde, self._thread, ns, view(point.head), {}, [])
+        head = point.head
+        known = view(head.state, head.metadata, head.created_at, quiet=False)
+        there = as_tuple(self._serde, self._thread, ns, known, {}, [])
         digests = {channel: self._digest(value) for channel, value in found.checkpoint["channel_values"].items()}
         compared: Sequence[tuple[str, Any, Any]] = (
             ("parent", point.head.state.parent, found.parent),
@@ -224,7 +227,9 @@ class Importing:
             encoded = self._serde.dumps_typed(value)
             head.log.carry(Carried(task_id, task_path, idx, channel, kind, data), value, encoded, attempt)
             point.written[task_id, idx] = _short(channel, encoded)
-        values = read_values(self._conn, self._serde, self._thread, ns, head.state.places)
+        stored = Values(self._serde, self._thread, ns)
+        stored.read(self._conn, head.state.places.values())
+        values = stored.at(head.state.places)
         for channel, place in head.state.places.items():
             if isinstance(place, Rope):
                 head.memos[channel] = Memo(values[channel], [self._encode(item) for item in values[channel]])
