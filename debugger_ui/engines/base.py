@@ -64,6 +64,8 @@ class Outline:
     due: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     asking: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+    """Tasks that were given an answer, finished or not."""
     damaged: str = ""
     """Why the record of this checkpoint cannot be read; then nothing else is known."""
 

@@ -193,6 +193,7 @@ def _outline(row: _Light, parent: _Light | None) -> Outline:
         due=row.due,
         failed=_open(row, naming.ERROR, settled),
         asking=_open(row, naming.INTERRUPT, settled),
+        answered=_open(row, naming.RESUME, set()),
     )
 
 

@@ -270,6 +270,7 @@ class StoredReader(SaverReader):
             due=due,
             failed=_open(counted, naming.ERROR, settled),
             asking=_open(counted, naming.INTERRUPT, settled),
+            answered=_open(counted, naming.RESUME, set()),
         )
 
 

@@ -1,7 +1,8 @@
 """Names and notes that people give to threads, branches and checkpoints.
 
 They lie beside the database, in a small JSON file of our own, and never touch what a run saved.
-Without a file (a graph in memory, a folder that cannot be written) they last as long as the process.
+Without a file (a graph in memory, a folder that cannot be written) they last as long as the process;
+so do those given to a database that is open read-only, whose file is read and left as it is.
 """
 
 import json
@@ -26,13 +27,15 @@ class Label:
 class Labels:
     """Labels by (kind, thread, id); kinds are thread, branch and checkpoint."""
 
-    def __init__(self, file: FilePath | None = None) -> None:
+    def __init__(self, file: FilePath | None = None, *, keep: bool = True) -> None:
         self.file = file
         self.problem = ""
         """Why labels are not kept on disk, in a sentence; empty when they are or need not be."""
         self._lock = threading.Lock()
         self._labels: dict[tuple[str, str, str], Label] = {}
         self._load()
+        if not keep:
+            self.file = None
 
     def get(self, kind: str, thread: str, id_: str) -> Label:
         """Return the label, an empty one when nothing was said."""

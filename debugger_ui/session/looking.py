@@ -11,6 +11,7 @@ from debugger_ui.engines.base import MISSING
 from debugger_ui.session import compare
 from debugger_ui.session.acting import Acting
 from debugger_ui.session.analysis import plan_view, update_view
+from debugger_ui.session.branches import summaries
 from debugger_ui.session.changes import Changes, look
 from debugger_ui.session.checkpoints import channel_views, checkpoint_view
 from debugger_ui.session.cursor import Cursor
@@ -29,6 +30,7 @@ from debugger_ui.session.timeline import branch_views, timeline
 from debugger_ui.session.told import told
 from debugger_ui.session.views import (
     Abilities,
+    BranchSummary,
     BranchView,
     ChangePoint,
     ChannelView,
@@ -124,17 +126,20 @@ class Looking:
         """Return the newest thread that stands at a failure; None if there is none."""
         return Threads(self.workspace, self.desk).newest_failure()
 
-    def timeline(self, *, offset: int = 0, limit: int = 200, text: str = "") -> Timeline:
+    def timeline(self, *, offset: int = 0, limit: int = 200, text: str = "", hidden: bool = False) -> Timeline:
         """Return the thread's checkpoints with their lanes, newest first.
 
-        `text` keeps rows whose node, source, changed key, status or note contains it.
+        `text` keeps rows whose node, source, changed key, status or note contains it; `hidden` shows what
+        only hidden branches lead to. Whatever leads to the cursor is shown in any case.
         """
         spot = self.spot()
         if spot is None:
             return Timeline((), (), 0, offset, limit, 0, False)
         job = self._job_at(spot)
         busy = job.at if job is not None else ""
-        return timeline(self.desk.reading, self.workspace.labels, spot, (offset, limit), text, busy)
+        return timeline(
+            self.desk.reading, self.workspace.labels, spot, (offset, limit), text, busy, everything=hidden
+        )
 
     def branches(self) -> tuple[BranchView, ...]:
         """Return the branches of the thread, the oldest first."""
@@ -143,6 +148,15 @@ class Looking:
             return ()
         history = self.desk.reading.history(spot.thread, spot.namespace)
         return branch_views(history, self.workspace.labels, spot.thread, spot.branch)
+
+    def branch_list(self) -> tuple[BranchSummary, ...]:
+        """Return the branches of the thread with how each began and stands, the oldest first; hidden ones too."""
+        spot = self.spot()
+        return summaries(self.desk.reading, self.workspace.labels, spot) if spot is not None else ()
+
+    def labels_kept(self) -> str:
+        """Return why names and notes last only as long as this program, as a sentence; "" when they are kept."""
+        return self.workspace.labels_kept()
 
     def label_branch(
         self, branch: str, *, name: str | None = None, note: str | None = None, hidden: bool | None = None

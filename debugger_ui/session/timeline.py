@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 
 from debugger_ui.engines.base import Outline
+from debugger_ui.session.branches import hidden_branches, lanes_of, left_out
 from debugger_ui.session.history import Branch, History
 from debugger_ui.session.labels import Labels
 from debugger_ui.session.reading import Reading, Spot
@@ -32,28 +33,40 @@ def _branch_view(branch: Branch, labels: Labels, thread: str, current: bool) -> 
     )
 
 
-def timeline(reading: Reading, labels: Labels, spot: Spot, window: tuple[int, int], text: str, busy: str) -> Timeline:
+def timeline(
+    reading: Reading,
+    labels: Labels,
+    spot: Spot,
+    window: tuple[int, int],
+    text: str,
+    busy: str = "",
+    *,
+    everything: bool = False,
+) -> Timeline:
     """Return the rows `offset .. offset + limit` of those that match `text`, newest first.
 
-    `busy` is the checkpoint that a running job works on, or "".
+    `busy` is the checkpoint that a running job works on, or ""; `everything` shows hidden branches too.
     """
     offset, limit = window
     history = reading.history(spot.thread, spot.namespace)
-    hidden = {b.id for b in history.branches.values() if labels.get("branch", spot.thread, b.id).hidden}
-    order = [id_ for id_ in reversed(history.order) if history.branch_of[id_] not in hidden]
+    hidden = frozenset() if everything else hidden_branches(history, labels, spot.thread)
+    out = left_out(history, hidden, spot.id)
+    order = [id_ for id_ in reversed(history.order) if id_ not in out]
     if text.strip():
         order = _matching(reading, labels, spot, order, text.strip().casefold())
     shown = order[offset : offset + limit]
     outlines = reading.engine.outlines(spot.thread, shown, spot.namespace)
     builder = _Rows(reading, labels, spot, history, busy)
+    builder.lanes = lanes_of(history, out)
     return Timeline(
         rows=tuple(builder.row(id_, outlines.get(id_, Outline())) for id_ in shown),
         branches=branch_views(history, labels, spot.thread, spot.branch),
-        lanes=history.lanes,
+        lanes=len(builder.lanes),
         offset=offset,
         limit=limit,
         total=len(order),
         more=offset + limit < len(order),
+        hidden=sum(not out.isdisjoint(history.branches[id_].members) for id_ in hidden),
     )
 
 
@@ -83,6 +96,7 @@ class _Rows:
         self.history = history
         self.busy = busy
         self.on_path = set(history.path(spot.id))
+        self.lanes: Mapping[int, int] = {}
 
     def row(self, id_: str, outline: Outline) -> TimelineRow:
         history, header = self.history, self.history.by_id[id_]
@@ -103,9 +117,9 @@ class _Rows:
             created=header.created,
             milliseconds=elapsed(history.by_id[parent].created, header.created) if parent else None,
             branch=branch.id,
-            lane=branch.lane,
-            parent_lane=parent_branch.lane if parent_branch else None,
-            through=history.through(history.position[id_]),
+            lane=self.lanes[branch.lane],
+            parent_lane=self.lanes[parent_branch.lane] if parent_branch else None,
+            through=tuple(self.lanes[lane] for lane in history.through(history.position[id_]) if lane in self.lanes),
             head=not children,
             forks=max(0, len(children) - 1),
             current=id_ == self.spot.id,

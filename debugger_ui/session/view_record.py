@@ -68,6 +68,29 @@ class BranchView:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchSummary:
+    """A branch in the list of branches: how it began, how it stands."""
+
+    id: str
+    name: str
+    note: str
+    hidden: bool
+    current: bool
+    origin: str
+    """start (a root), edit, replay, answer, or input (a further one)."""
+    by: tuple[str, ...]
+    """Who made the edit that it began with; empty for anything else, and where the record does not tell."""
+    forked_from: str
+    fork_step: int | None
+    head: str
+    head_step: int
+    status: ThreadStatus
+    checkpoints: int
+    created: str
+    updated: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineRow:
     """One checkpoint in the timeline."""
 
@@ -112,6 +135,8 @@ class Timeline:
     limit: int
     total: int
     more: bool
+    hidden: int = 0
+    """Branches that are left out because somebody has hidden them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ from debugger_ui.session.view_compare import (
     StepView,
 )
 from debugger_ui.session.view_record import (
+    BranchSummary,
     BranchView,
     ChannelView,
     CheckpointView,
@@ -81,6 +82,7 @@ from debugger_ui.session.view_values import (
 __all__ = [
     "Abilities",
     "Ability",
+    "BranchSummary",
     "BranchView",
     "Breakpoint",
     "ChangePoint",

@@ -45,7 +45,16 @@ class Workspace:
         self.read_only_reason = reason or ("It was opened with --read-only." if read_only else "")
         self.board = JobBoard()
         self.texts = StateTexts()
-        self.labels = Labels(file.with_name(file.name + SUFFIX) if file is not None and not read_only else None)
+        self.labels = Labels(file.with_name(file.name + SUFFIX) if file is not None else None, keep=not read_only)
+
+    def labels_kept(self) -> str:
+        """Return why names and notes are not kept on disk, as a sentence; "" when they are."""
+        if self.labels.problem:
+            return self.labels.problem
+        if self.labels.file is not None:
+            return ""
+        why = "The database is open read-only" if self.read_only else "There is no file beside which to keep them"
+        return f"{why}, so names and notes last only as long as this program."
 
     @classmethod
     def open(cls, target: str | None = None, *, database: str | None = None, read_only: bool = False) -> "Workspace":
