@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,25 +13,45 @@ from debugger_ui.session.views import Timeline, TimelineRow
 
 HTML = """<div class="timeline">
 <div class="head"><input type="search" placeholder="Find node, key, status…" aria-label="Find in the timeline"
- title="Enter: next match, Shift+Enter: the one before"><span class="count" role="status"></span></div>
+ title="Enter: next match, Shift+Enter: the one before"><span class="count" role="status"></span>
+<button type="button" class="hidden-branches" hidden></button></div>
+<button type="button" class="news" hidden></button>
 <div class="list" tabindex="0" role="listbox" aria-label="Checkpoints">
 <div class="inner"><svg class="lanes"></svg></div></div>
 </div>"""
 
+
+def _nothing() -> None:
+    """There is nothing to click."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clicks:
+    """What to call when a row was chosen, when older rows are wanted, and for the buttons above the rows."""
+
+    select: Callable[[], None]
+    older: Callable[[], None] = _nothing
+    hidden: Callable[[], None] = _nothing
+    news: Callable[[], None] = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """Buttons above the rows; without a text there is none."""
+
+    hidden: str = ""
+    """About branches that are left out."""
+    news: str = ""
+    """About checkpoints that came meanwhile from elsewhere."""
+
+
+QUIET = Above()
 TIMES = "\N{MULTIPLICATION SIGN}"
 SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "start"}
 """What a row without a node is called: the loop's first checkpoint only takes the input in."""
 
 
-def timeline(
-    view: Timeline,
-    *,
-    key: str,
-    selected: str,
-    answered: str,
-    on_select: Callable[[], None],
-    on_older: Callable[[], None],
-) -> Any:
+def timeline(view: Timeline, *, key: str, selected: str, answered: str, clicks: Clicks, above: Above = QUIET) -> Any:
     """Draw the timeline; the clicked checkpoint comes back as state `selected.checkpoint`.
 
     `answered` is the `selected.serial` of the last choice that `selected` has taken into account.
@@ -40,9 +61,11 @@ def timeline(
         HTML,
         key=key,
         height="stretch",
-        on_selected_change=on_select,
-        on_older_change=on_older,
-        data={**payload(view, selected=selected), "answered": answered},
+        on_selected_change=clicks.select,
+        on_older_change=clicks.older,
+        on_hidden_change=clicks.hidden,
+        on_news_change=clicks.news,
+        data={**payload(view, selected=selected), "answered": answered, "hidden": above.hidden, "news": above.news},
     )
 
 

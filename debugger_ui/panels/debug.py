@@ -4,8 +4,8 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.graph import graph
-from debugger_ui.components.timeline import clock, duration, grouped, timeline
-from debugger_ui.panels import inspector, transport
+from debugger_ui.components.timeline import Above, Clicks, clock, duration, grouped, timeline
+from debugger_ui.panels import branches, inspector, transport
 from debugger_ui.panels.tab import TIMELINE_PAGE, Tab, state
 from debugger_ui.panels.words import short
 from debugger_ui.session.views import CheckpointView, RunProgress
@@ -23,8 +23,10 @@ def page(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
         picture(here, view)
     with right, st.container(key="inspector"):
         inspector.inspector(here, view)
-    with st.container(key="footer"):
+    with st.container(key="footer", horizontal=True, vertical_alignment="center", gap="small"):
         sheet.line(footer(view), key="footer_sheet", height=26)
+        if view is not None:
+            branches.note_popover(here, view)
     transport.watch(here, progress)
 
 
@@ -34,7 +36,7 @@ def history(here: Tab, view: CheckpointView | None) -> None:
         hint = "Press New run to give a graph its input." if here.session.abilities().new_run.allowed else ""
         sheet.sheet([sheet.empty("No checkpoint yet", hint, icon="input")], key="no_history", fill=True)
         return
-    rows = here.see(here.session.timeline, limit=here.rows)
+    rows = here.see(here.session.timeline, limit=here.rows, hidden=here.hidden)
     if rows is None:
         return
     timeline(
@@ -42,8 +44,12 @@ def history(here: Tab, view: CheckpointView | None) -> None:
         key="timeline",
         selected=view.id,
         answered=str((state("timeline").get("selected") or {}).get("serial", "")),
-        on_select=lambda: pick_checkpoint(here),
-        on_older=lambda: show_older(here),
+        clicks=Clicks(
+            select=lambda: pick_checkpoint(here),
+            older=lambda: show_older(here),
+            hidden=lambda: branches.toggle_hidden(here),
+        ),
+        above=Above(hidden=branches.hidden_words(rows.hidden, here.hidden)),
     )
 
 
@@ -102,6 +108,7 @@ def footer(view: CheckpointView | None) -> sheet.Block:
         ("next", sheet.word(grouped(view.next) or "nothing", name="next")),
         ("took", sheet.word(duration(view.milliseconds)) if view.milliseconds is not None else None),
         ("saved", sheet.word(clock(view.created), title=clock(view.created, date=True))),
+        ("note", sheet.word(view.note, title=view.note, name="note") if view.note else None),
     ]
     items: list[sheet.Item] = []
     for label, item in parts:

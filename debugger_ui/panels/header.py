@@ -5,7 +5,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import markdown, visible
-from debugger_ui.panels import compare_choice, help_page, new_run
+from debugger_ui.panels import branches, compare_choice, help_page, new_run
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import STATUS, status_chip
 from debugger_ui.session.views import CheckpointView, Overview, ThreadRow
@@ -29,6 +29,7 @@ def header(here: Tab, view: CheckpointView | None) -> None:
         branch_picker(here)
         if page() == DEBUG:
             compare_choice.entry(here)
+        branches.popover(here)
         with st.container(key="header_line"):
             sheet.line(standing(overview, view), key="standing", height=34)
         st.segmented_control(
@@ -113,13 +114,14 @@ def open_thread(here: Tab, thread: str) -> None:
 
 
 def branch_picker(here: Tab) -> None:
-    """Draw the choice of the branch; a thread with a single one needs none."""
-    branches = (here.see(here.session.branches) or ()) if here.session.cursor.thread else ()
-    if len(branches) < 2:
+    """Draw the choice of the branch; a thread with a single one to show needs none."""
+    found = (here.see(here.session.branches) or ()) if here.session.cursor.thread else ()
+    shown = [branch for branch in found if branch.current or here.hidden or not branch.hidden]
+    if len(shown) < 2:
         return
     choice = Choice(
-        options=[(branch.id, branch.name) for branch in branches],
-        value=next((branch.id for branch in branches if branch.current), None),
+        options=[(branch.id, branch.name) for branch in shown],
+        value=next((branch.id for branch in shown if branch.current), None),
         label="Branch",
     )
     picker(choice, key=BRANCH_PICKER, width=150, on_pick=lambda: pick_branch(here))

@@ -48,6 +48,8 @@ class Tab:
     """How many checkpoints the timeline shows."""
     node: str = ""
     """Node selected in the graph."""
+    hidden: bool = False
+    """The timeline shows hidden branches too."""
     leading: bool = False
     """The cursor was moved here since the URL was read: it leads, the URL follows."""
     left: dict[str, float] = field(default_factory=dict)

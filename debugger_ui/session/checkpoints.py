@@ -62,6 +62,7 @@ def checkpoint_view(
         metadata=view(dict(header.metadata), USUAL),
         children=tuple(children),
         problems=tuple(Problem(literal(message, lines=True), kind="graph") for message in record.problems),
+        note=labels.get("checkpoint", spot.thread, header.id).note,
     )
 
 

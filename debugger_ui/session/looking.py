@@ -26,7 +26,7 @@ from debugger_ui.session.reading import Spot
 from debugger_ui.session.render import FULL, USUAL, view
 from debugger_ui.session.text import json_safe, path_label
 from debugger_ui.session.threads import Threads
-from debugger_ui.session.timeline import branch_views, timeline
+from debugger_ui.session.timeline import Wanted, branch_views, timeline
 from debugger_ui.session.told import told
 from debugger_ui.session.views import (
     Abilities,
@@ -137,9 +137,8 @@ class Looking:
             return Timeline((), (), 0, offset, limit, 0, False)
         job = self._job_at(spot)
         busy = job.at if job is not None else ""
-        return timeline(
-            self.desk.reading, self.workspace.labels, spot, (offset, limit), text, busy, everything=hidden
-        )
+        wanted = Wanted(offset, limit, text, hidden)
+        return timeline(self.desk.reading, self.workspace.labels, spot, wanted, busy)
 
     def branches(self) -> tuple[BranchView, ...]:
         """Return the branches of the thread, the oldest first."""

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from debugger_ui.engines.base import Outline
 from debugger_ui.session.branches import hidden_branches, lanes_of, left_out
@@ -33,28 +34,25 @@ def _branch_view(branch: Branch, labels: Labels, thread: str, current: bool) -> 
     )
 
 
-def timeline(
-    reading: Reading,
-    labels: Labels,
-    spot: Spot,
-    window: tuple[int, int],
-    text: str,
-    busy: str = "",
-    *,
-    everything: bool = False,
-) -> Timeline:
-    """Return the rows `offset .. offset + limit` of those that match `text`, newest first.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of a timeline: a window of those that match a text, with or without hidden branches."""
 
-    `busy` is the checkpoint that a running job works on, or ""; `everything` shows hidden branches too.
-    """
-    offset, limit = window
+    offset: int
+    limit: int
+    text: str = ""
+    hidden: bool = False
+
+
+def timeline(reading: Reading, labels: Labels, spot: Spot, wanted: Wanted, busy: str) -> Timeline:
+    """Return the wanted rows, newest first; `busy` is the checkpoint that a running job works on, or ""."""
     history = reading.history(spot.thread, spot.namespace)
-    hidden = frozenset() if everything else hidden_branches(history, labels, spot.thread)
+    hidden = frozenset() if wanted.hidden else hidden_branches(history, labels, spot.thread)
     out = left_out(history, hidden, spot.id)
     order = [id_ for id_ in reversed(history.order) if id_ not in out]
-    if text.strip():
-        order = _matching(reading, labels, spot, order, text.strip().casefold())
-    shown = order[offset : offset + limit]
+    if wanted.text.strip():
+        order = _matching(reading, labels, spot, order, wanted.text.strip().casefold())
+    shown = order[wanted.offset : wanted.offset + wanted.limit]
     outlines = reading.engine.outlines(spot.thread, shown, spot.namespace)
     builder = _Rows(reading, labels, spot, history, busy)
     builder.lanes = lanes_of(history, out)
@@ -62,10 +60,10 @@ def timeline(
         rows=tuple(builder.row(id_, outlines.get(id_, Outline())) for id_ in shown),
         branches=branch_views(history, labels, spot.thread, spot.branch),
         lanes=len(builder.lanes),
-        offset=offset,
-        limit=limit,
+        offset=wanted.offset,
+        limit=wanted.limit,
         total=len(order),
-        more=offset + limit < len(order),
+        more=wanted.offset + wanted.limit < len(order),
         hidden=sum(not out.isdisjoint(history.branches[id_].members) for id_ in hidden),
     )
 

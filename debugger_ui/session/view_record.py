@@ -243,6 +243,8 @@ class CheckpointView:
     children: tuple[str, ...]
     bytes: int | None = None
     problems: tuple[Problem, ...] = ()
+    note: str = ""
+    """What somebody wrote about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class TimelineView {
     this.lines = host.querySelector("svg.lanes")
     this.find = host.querySelector("input")
     this.count = host.querySelector(".count")
+    this.extras = { hidden: host.querySelector(".hidden-branches"), news: host.querySelector(".news") }
     for (const row of this.inner.querySelectorAll(".row, .older")) row.remove()
     this.dom = new Map()
     this.matches = null
@@ -50,6 +51,7 @@ class TimelineView {
       const row = e.target.closest(".row")
       if (row) this.choose(+row.dataset.i)
     }, on)
+    for (const [name, button] of Object.entries(this.extras)) button.addEventListener("click", () => this.set(name, { serial: this.next() }), on)
     this.list.addEventListener("keydown", e => this.key(e), on)
     this.find.addEventListener("input", () => this.search(), on)
     this.find.addEventListener("keydown", e => {
@@ -70,16 +72,19 @@ class TimelineView {
   // -- data in ---------------------------------------------------------------------------
 
   update(data) {
-    if (this.version !== data.version) this.load(data)
+    const fresh = this.version !== data.version, anchor = fresh && this.version ? this.anchor() : null
+    this.announce(data)
+    if (fresh) this.load(data)
+    if (anchor) this.restore(anchor)
     if (data.answered === this.asked) this.asked = null
     const selected = this.asked ? this.selected : data.selected
-    if (selected !== this.selected || this.fresh) {
+    const moved = selected !== this.selected
+    if (moved || fresh) {
       this.selected = selected
       this.trace()
       const at = this.index.get(this.selected)
-      if (at !== undefined) this.reveal(at)
+      if (at !== undefined && (moved || !anchor)) this.reveal(at)
     }
-    this.fresh = false
     this.drawn = null
     this.draw()
     this.host.dataset.version = data.version
@@ -89,7 +94,6 @@ class TimelineView {
 
   load(data) {
     this.version = data.version
-    this.fresh = true
     this.rows = data.rows
     this.index = new Map(this.rows.map((row, i) => [row.id, i]))
     this.parents = this.rows.map(row => this.index.get(row.parent) ?? -1)
@@ -103,6 +107,24 @@ class TimelineView {
     const branches = data.branches === 1 ? "" : ` · ${data.branches} branches`
     this.summary = `${data.total} checkpoint${data.total === 1 ? "" : "s"}${branches}`
     this.search()
+  }
+
+  announce(data) {
+    for (const [name, button] of Object.entries(this.extras)) {
+      button.textContent = plain(data[name])
+      button.hidden = !data[name]
+    }
+  }
+
+  // What is in view stays where it is when rows come above it; at the very top the new rows show.
+  anchor() {
+    const top = this.list.scrollTop, row = this.rows[Math.floor(top / ROW)]
+    return top > 0 && row ? { id: row.id, by: top % ROW } : { top }
+  }
+
+  restore({ id, by, top }) {
+    const at = this.index.get(id)
+    this.list.scrollTop = at === undefined ? top ?? this.list.scrollTop : at * ROW + by
   }
 
   trace() {
