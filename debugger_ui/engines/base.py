@@ -335,6 +335,10 @@ class Engine(Contents, Protocol):
         """Return something that differs whenever the database may have changed; cheap."""
         ...
 
+    def tells(self) -> bool:
+        """Whether two versions that differ mean that something was written: some savers do not tell."""
+        ...
+
     def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
         """Return threads, newest first, and how many there are (None when that is unknown)."""
         ...

@@ -12,6 +12,7 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.contents import SavedContents, TasksOf
+from debugger_ui.engines.stamps import stamp
 
 AUTHOR = "edited_as"
 """Metadata key with the node that an edit was written as: the checkpoint itself does not always tell."""
@@ -43,8 +44,13 @@ class SaverReader:
         self._histories: dict[tuple[str, str], _History] = {}
 
     def version(self) -> Hashable:
-        """Return a new value each time: such a saver does not tell whether it has changed."""
-        return object()
+        """Return the stamp of the saver's data; a new value each time when it does not tell."""
+        found = stamp(self.saver)
+        return object() if found is None else found
+
+    def tells(self) -> bool:
+        """Whether two versions that differ mean that something was written."""
+        return stamp(self.saver) is not None
 
     def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
         """Return threads, newest checkpoint first."""

@@ -19,6 +19,10 @@ class SavedHistory(ABC):
         """Return what the saver says about its data."""
         return self.reader.version()
 
+    def tells(self) -> bool:
+        """Return whether two versions that differ mean that something was written."""
+        return self.reader.tells()
+
     def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
         """Return threads, newest first."""
         return self.reader.threads(offset, limit, text=text)

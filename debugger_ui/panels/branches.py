@@ -144,9 +144,9 @@ def toggle_hidden(here: Tab) -> None:
 
 def hidden_words(hidden: int, shown: bool) -> str:
     """Return what the timeline says about hidden branches; "" when there are none."""
-    if shown:
-        return "hide again"
-    return f"{hidden} hidden" if hidden else ""
+    if not hidden:
+        return ""
+    return f"hide {hidden}" if shown else f"{hidden} hidden"
 
 
 # --- the note of a checkpoint -----------------------------------------------------------------

@@ -5,7 +5,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.graph import graph
 from debugger_ui.components.timeline import Above, Clicks, clock, duration, grouped, timeline
-from debugger_ui.panels import branches, inspector, transport
+from debugger_ui.panels import branches, inspector, live, transport
 from debugger_ui.panels.tab import TIMELINE_PAGE, Tab, state
 from debugger_ui.panels.words import short
 from debugger_ui.session.views import CheckpointView, RunProgress
@@ -27,7 +27,6 @@ def page(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
         sheet.line(footer(view), key="footer_sheet", height=26)
         if view is not None:
             branches.note_popover(here, view)
-    transport.watch(here, progress)
 
 
 def history(here: Tab, view: CheckpointView | None) -> None:
@@ -48,8 +47,9 @@ def history(here: Tab, view: CheckpointView | None) -> None:
             select=lambda: pick_checkpoint(here),
             older=lambda: show_older(here),
             hidden=lambda: branches.toggle_hidden(here),
+            news=lambda: show_news(here),
         ),
-        above=Above(hidden=branches.hidden_words(rows.hidden, here.hidden)),
+        above=Above(branches.hidden_words(rows.hidden, here.hidden), live.words(here.news)),
     )
 
 
@@ -58,6 +58,11 @@ def pick_checkpoint(here: Tab) -> None:
     chosen = (state("timeline").get("selected") or {}).get("checkpoint")
     if chosen:
         here.act(here.session.move, checkpoint=chosen)
+
+
+def show_news(here: Tab) -> None:
+    """Go to the newest of what came from elsewhere."""
+    here.act(here.session.go_to_news)
 
 
 def show_older(here: Tab) -> None:

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from debugger_ui.components import sheet
+from debugger_ui.panels import dialogs
 
 ASKED = "_help_asked"
 
@@ -40,7 +41,7 @@ def ask() -> None:
 def dialog_if_asked() -> None:
     """Draw the dialog when it was asked for."""
     if st.session_state.pop(ASKED, False):
-        st.dialog("Help", width="large")(content)()
+        dialogs.show("Help", content, width="large")
 
 
 def content() -> None:

@@ -14,14 +14,13 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count
 from debugger_ui.components.timeline import clock
-from debugger_ui.panels import answer, header, inspector, transport
+from debugger_ui.panels import answer, header, inspector
 from debugger_ui.panels.tab import T, Tab, state
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.views import CheckpointView, Page, QuestionView
 
 PAGE = 50
-POLL = 1.0
 OPEN, OFFSET, SHOWN, ANSWERED, GONE = "_inbox_open", "_inbox_offset", "_inbox_shown", "_inbox_answered", "_inbox_gone"
 LIST = "inbox_list"
 COLUMNS = (sheet.column("question", "Question"), sheet.column("thread", "Thread", width="34%"))
@@ -68,7 +67,6 @@ def page(here: Tab) -> None:
                 listing(found, chosen)
             with right, st.container(key="inbox_right"):
                 detail(here, chosen)
-    watch(here)
 
 
 def key_of(question: QuestionView) -> Key:
@@ -217,16 +215,3 @@ def moved_on(found: Page[QuestionView]) -> None:
         said = f"No longer waiting: {told}. It was answered elsewhere, or its thread has moved on."
         note = sheet.note(said, "warn", name="moved-on", dismiss=True)
         sheet.sheet([note], key="inbox_moved_on", on_pick=lambda: st.session_state.pop(GONE, None))
-
-
-def watch(here: Tab) -> None:
-    """Redraw the page when anything was written or a run has begun or ended."""
-    seen = here.session.pulse(), header.page()
-
-    def look() -> None:
-        if (here.session.pulse(), header.page()) != seen:
-            here.leading = True
-            st.rerun()
-
-    busy = bool(here.session.workspace.board.busy())
-    st.fragment(look, run_every=transport.BUSY_POLL if busy else POLL)()

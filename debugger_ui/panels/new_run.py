@@ -9,6 +9,7 @@ from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
 from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import count, markdown, slug, visible
+from debugger_ui.panels import dialogs
 from debugger_ui.panels.tab import Tab, unexpected
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.problems import SessionError
@@ -32,7 +33,7 @@ def ask() -> None:
 def dialog_if_asked(here: Tab) -> None:
     """Draw the dialog when it was asked for."""
     if st.session_state.pop(ASKED, False):
-        st.dialog("New run", width="medium", position="right")(guarded)(here)
+        dialogs.show("New run", guarded, here, width="medium", position="right")
 
 
 def guarded(here: Tab) -> None:

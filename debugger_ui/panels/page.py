@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import compare, compare_choice, debug, header, inbox, tab, threads
+from debugger_ui.panels import compare, compare_choice, debug, dialogs, header, inbox, live, tab, threads
 from debugger_ui.panels.tab import Tab
 from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
@@ -47,6 +47,8 @@ def draw(here: Tab) -> None:
     """Draw what the cursor points at."""
     here.read_url()
     land(here)
+    dialogs.closed()
+    live.catch_up(here)
     progress = here.progress()
     view = here.see(here.session.checkpoint)
     header.header(here, view)
@@ -54,10 +56,15 @@ def draw(here: Tab) -> None:
         compare_choice.leave()
     if header.page() == header.THREADS:
         threads.page(here)
+        live.watch(here)
     elif header.page() == header.INBOX:
         inbox.page(here)
+<<<<<<< HEAD
     elif header.page() == header.COMPARE:
         compare.page(here)
+=======
+        live.watch(here)
+>>>>>>> 804180b (Follow what other processes write: at a head go along, otherwise say what is new)
     else:
         debug.page(here, progress, view)
     message(here)

@@ -5,7 +5,7 @@ Rule: the URL says where a person looks. Opening one runs and writes nothing.
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from debugger_ui.server import shared
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.problems import SessionError, trace
 from debugger_ui.session.session import DebugSession
-from debugger_ui.session.views import Problem, RunProgress
+from debugger_ui.session.views import News, Problem, RunProgress
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +48,10 @@ class Tab:
     """How many checkpoints the timeline shows."""
     node: str = ""
     """Node selected in the graph."""
+    pulse: Hashable = None
+    """What `Looking.pulse` said when the page was drawn."""
+    news: News = field(default_factory=News)
+    """What came from elsewhere and has not been looked at."""
     hidden: bool = False
     """The timeline shows hidden branches too."""
     leading: bool = False

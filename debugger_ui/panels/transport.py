@@ -12,12 +12,9 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.text import markdown
 from debugger_ui.components.timeline import duration, grouped
-from debugger_ui.panels import breakpoints, inspector, superstep
+from debugger_ui.panels import breakpoints, inspector, live, superstep
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunProgress
-
-BUSY_POLL = 0.25
-IDLE_POLL = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
         button(here, ANSWER, lambda: show(inspector.TASKS), answerable(can, view), main=waits(view))
         breakpoints.popover(here)
         with st.container(key="progress_line"):
-            sheet.line(activity(progress, view), key="activity", height=32)
+            live.watch(here, lambda now: sheet.line(activity(now, view), key="activity", height=32))
 
 
 def button(here: Tab, control: Control, action: Callable[[], object], ability: Ability, *, main: bool = False) -> None:
@@ -139,15 +136,3 @@ def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
             [sheet.word("All results are in. Step folds them into the channels.", "muted")], name="activity"
         )
     return sheet.bar([sheet.word("Nothing is left to run here.", "muted")], name="activity")
-
-
-def watch(here: Tab, progress: RunProgress) -> None:
-    """Follow the worker from a fragment: redraw the page when something is new."""
-    seen = progress.serial, st.session_state.get(inspector.TAB_KEY)
-
-    def look() -> None:
-        if (here.session.progress().serial, st.session_state.get(inspector.TAB_KEY)) != seen:
-            here.leading = True
-            st.rerun()
-
-    st.fragment(look, run_every=BUSY_POLL if progress.busy else IDLE_POLL)()

@@ -19,6 +19,7 @@ from debugger_ui.session.diff import diff_states
 from debugger_ui.session.export import plain
 from debugger_ui.session.graphs import graph_view
 from debugger_ui.session.jobs import Job
+from debugger_ui.session.live import Live
 from debugger_ui.session.moving import from_params, moved
 from debugger_ui.session.overviews import abilities, overview
 from debugger_ui.session.problems import refuse
@@ -38,6 +39,7 @@ from debugger_ui.session.views import (
     Comparison,
     DiffView,
     GraphView,
+    News,
     Overview,
     Page,
     Path,
@@ -62,6 +64,7 @@ class Looking:
         self.cursor = cursor or Cursor()
         self._seen: tuple[Cursor, Spot, bool] | None = None
         """Cursor and checkpoint of the last look, and whether it was the newest of its branch."""
+        self._live = Live()
         self._mine: Job | None = None
         """The job that the cursor follows."""
 
@@ -110,7 +113,30 @@ class Looking:
 
     def pulse(self) -> Hashable:
         """Return something that differs once a thread may have changed, or a run began or ended; cheap."""
-        return self.desk.engine.version(), self.workspace.board.busy()
+        engine = self.desk.engine
+        return engine.version() if engine.tells() else None, self.workspace.board.busy()
+
+    def catch_up(self, *, hold: bool = False) -> News:
+        """Go along with what came into the thread from elsewhere; return what the cursor does not lead to.
+
+        A cursor at the head of its branch moves on with it, unless `hold`; it never goes to another branch.
+        """
+        spot = self.spot()
+        if spot is None:
+            return News()
+        history = self.desk.reading.history(spot.thread, spot.namespace)
+        self.cursor = self._live.followed(self.cursor, spot, history, hold=hold)
+        spot = self._need_spot()
+        self._live.saw(self.cursor, spot, history)
+        return self._live.news(spot, history, self.workspace.labels)
+
+    def go_to_news(self) -> Cursor:
+        """Go to the newest of what came from elsewhere, and take all of it as seen."""
+        spot = self._need_spot()
+        history = self.desk.reading.history(spot.thread, spot.namespace)
+        found = self._live.news(spot, history, self.workspace.labels)
+        self._live.read(history)
+        return self.move(branch=found.branch) if found.count else self.cursor
 
     # --- threads and history ------------------------------------------------------------------
 

@@ -47,8 +47,9 @@ class Wanted:
 def timeline(reading: Reading, labels: Labels, spot: Spot, wanted: Wanted, busy: str) -> Timeline:
     """Return the wanted rows, newest first; `busy` is the checkpoint that a running job works on, or ""."""
     history = reading.history(spot.thread, spot.namespace)
-    hidden = frozenset() if wanted.hidden else hidden_branches(history, labels, spot.thread)
-    out = left_out(history, hidden, spot.id)
+    hidden = hidden_branches(history, labels, spot.thread)
+    concealed = left_out(history, hidden, spot.id)
+    out = frozenset() if wanted.hidden else concealed
     order = [id_ for id_ in reversed(history.order) if id_ not in out]
     if wanted.text.strip():
         order = _matching(reading, labels, spot, order, wanted.text.strip().casefold())
@@ -64,7 +65,7 @@ def timeline(reading: Reading, labels: Labels, spot: Spot, wanted: Wanted, busy:
         limit=wanted.limit,
         total=len(order),
         more=wanted.offset + wanted.limit < len(order),
-        hidden=sum(not out.isdisjoint(history.branches[id_].members) for id_ in hidden),
+        hidden=sum(not concealed.isdisjoint(history.branches[id_].members) for id_ in hidden),
     )
 
 

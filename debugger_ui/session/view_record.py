@@ -91,6 +91,20 @@ class BranchSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """Checkpoints that came meanwhile from elsewhere and have not been looked at."""
+
+    count: int = 0
+    branch: str = ""
+    """Branch of the newest of them."""
+    name: str = ""
+    branches: int = 0
+    """On how many branches they are."""
+    ahead: bool = False
+    """The newest is on the cursor's own branch."""
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineRow:
     """One checkpoint in the timeline."""
 
@@ -136,7 +150,7 @@ class Timeline:
     total: int
     more: bool
     hidden: int = 0
-    """Branches that are left out because somebody has hidden them."""
+    """Hidden branches that are left out, or would be if they were not asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,17 @@
 Rule: no SQLAlchemy here; the cache uses this too, and should cost a program nothing but sqlite3.
 """
 
+import os
 import sqlite3
+import time
+from collections.abc import Hashable
 from pathlib import Path
 from urllib.parse import quote
 
 from runtime.checkpoint.errors import CheckpointStorageError, Reason
 
+_SETTLED = 0.1
+"""Seconds for which file times are too coarse to tell one write from the next."""
 _MAGIC = b"SQLite format 3\x00"
 
 
@@ -26,6 +31,25 @@ def has_wal(path: str) -> bool:
     """Whether somebody may be writing: there is a write-ahead log with something in it."""
     wal = Path(path + "-wal")
     return wal.exists() and wal.stat().st_size > 0
+
+
+def stamp(path: str) -> Hashable:
+    """Something that differs once the file or its log was written, told without opening it as a database."""
+    parts: list[tuple[int, int, bytes]] = []
+    newest = 0.0
+    for name, begin, length in ((path, 24, 4), (path + "-wal", 12, 12)):
+        try:
+            with Path(name).open("rb") as opened:
+                state = os.fstat(opened.fileno())
+                opened.seek(begin)  # the counter of changes, and the log's own counter and salts
+                parts.append((state.st_mtime_ns, state.st_size, opened.read(length)))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise CheckpointStorageError(f"the checkpoint database {path!r} cannot be read: {error}") from error
+        newest = max(newest, state.st_mtime)
+    settled = abs(time.time() - newest) > _SETTLED
+    return (*parts, None if settled else time.monotonic_ns())
 
 
 def check(path: str, *, must_exist: bool) -> bool:

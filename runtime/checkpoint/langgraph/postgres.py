@@ -5,7 +5,7 @@ Rule 2: a blob that several checkpoints of a page share is sent once.
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Self
@@ -90,6 +90,10 @@ class LangGraphPostgresReader(LangGraphReader):
     def close(self) -> None:
         """Close every connection."""
         self._database.close()
+
+    def data_version(self) -> Hashable:
+        """Something that is different once anybody has written to the database, or to one beside it."""
+        return self._database.changes()
 
     def _with(self, serde: SerializerProtocol) -> Self:
         clone = copy.copy(self)

@@ -5,7 +5,7 @@ Rule: each look is one transaction of its own. Whoever writes meanwhile is not h
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
@@ -63,6 +63,10 @@ class LangGraphReader(BaseCheckpointSaver[Any]):
     @abstractmethod
     def name(self) -> str:
         """What messages call the database."""
+
+    @abstractmethod
+    def data_version(self) -> Hashable:
+        """Something that is different once anybody has written to the database. Asking costs next to nothing."""
 
     @abstractmethod
     def _look(self) -> AbstractContextManager[Look]:

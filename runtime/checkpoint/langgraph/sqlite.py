@@ -4,7 +4,7 @@ Rule: each look opens the file anew and closes it, and makes no side files next 
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike, fspath
 from typing import Any, Self
@@ -54,6 +54,15 @@ class LangGraphSqliteReader(LangGraphReader):
     def name(self) -> str:
         """The path, quoted."""
         return repr(self.path)
+
+    def data_version(self) -> Hashable:
+        """Something that is different once anybody has written to the file. Asking reads a few bytes of it.
+
+        A file that was written a moment ago may be written again without its times showing it, so until it has
+        been left alone for a moment every answer is different.
+        """
+        files.check(self.path, must_exist=True)
+        return files.stamp(self.path)
 
     def _with(self, serde: SerializerProtocol) -> Self:
         return type(self)(self.path, serde=serde)

@@ -47,6 +47,8 @@ class SqliteDatabase(Database):
         self._given = connection
         self._connection: sqlite3.Connection | None = None
         self._immutable = False
+        self._stamp: Hashable = None
+        """What the file looked like when it was opened as one that nobody writes."""
         self._closed = False
         self._opened = 0
 
@@ -80,7 +82,7 @@ class SqliteDatabase(Database):
         """Open the file and bring its tables to the newest schema."""
         with self.lock:
             if self.cursor is not None:
-                if self._immutable and files.has_wal(self.path):
+                if self._immutable and (files.has_wal(self.path) or files.stamp(self.path) != self._stamp):
                     self._reopen()
                 return
             if self._closed:
@@ -137,6 +139,7 @@ class SqliteDatabase(Database):
         if self.read_only:
             # A read-only connection to a file in WAL mode would make side files. Where there are none, nobody is
             # writing, and SQLite may be told so; `open` looks again before every transaction.
+            self._stamp = files.stamp(self.path)
             self._immutable = not files.has_wal(self.path)
             uri += "?mode=ro" + ("&immutable=1" if self._immutable else "")
         elif fresh:
