@@ -1,7 +1,9 @@
 """What comes from elsewhere: seen within a look, followed at a head, told otherwise, and never a reason to move."""
 
+import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,59 +14,73 @@ from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
-from tests.session.conftest import begin, chain, done, proceed
+from tests.session.conftest import chain, done, proceed
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITER = """
 import sys
 from importlib import import_module
-kind, path, *orders = sys.argv[1:]
+kind = sys.argv[1]
 root = "runtime" if kind == "ours" else "langgraph"
-saver_of = import_module("runtime.checkpoint.sqlite" if kind == "ours" else "langgraph.checkpoint.sqlite").SqliteSaver
+saver_of = import_module(f"{root}.checkpoint.sqlite").SqliteSaver
 graph = import_module(f"{root}.graph")
 builder = graph.StateGraph(dict)
 for node in ("one", "two"):
     builder.add_node(node, lambda state: {"seen": 1})
 builder.add_edge(graph.START, "one")
 builder.add_edge("one", "two")
-with saver_of.from_conn_string(path) as saver:
-    app = builder.compile(checkpointer=saver)
-    for order in orders:
-        verb, _, thread = order.partition(":")
+for line in sys.stdin:
+    path, verb, thread = line.rstrip("\\n").split("\\t")
+    with saver_of.from_conn_string(path) as saver:
+        app = builder.compile(checkpointer=saver)
         config = {"configurable": {"thread_id": thread}}
         if verb == "run":
             app.invoke({"seen": 0}, config)
         else:
-            first = min(one.config["configurable"]["checkpoint_id"] for one in app.get_state_history(config))
-            place = {"configurable": {"thread_id": thread, "checkpoint_id": first}}
+            past = [one.config["configurable"]["checkpoint_id"] for one in app.get_state_history(config)]
+            place = {"configurable": {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": sorted(past)[1]}}
             app.update_state(place, {"seen": 5}, as_node="one")
+    print("written", flush=True)
 """
 
 
-def write(kind, path, *orders):
-    """Let another process write to the database."""
-    done = subprocess.run(
-        [sys.executable, "-c", WRITER, kind, str(path), *orders],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(path.parent), "SYSTEMROOT": ""},
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module")
+def writers():
+    """Other processes, one of each kind, that write when they are told to."""
+    started = {}
+
+    def write(kind, path, verb, thread):
+        if kind not in started:
+            started[kind] = subprocess.Popen(
+                [sys.executable, "-c", WRITER, kind],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )
+        process = started[kind]
+        process.stdin.write(f"{path}\t{verb}\t{thread}\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "written\n"
+
+    yield write
+    for process in started.values():
+        process.communicate(timeout=60)
 
 
 @pytest.fixture(params=["ours", "langgraph"])
-def watched(request, tmp_path):
+def watched(request, tmp_path, writers):
     """A database that another process has begun, open in a session."""
     if request.param == "langgraph":
         pytest.importorskip("langgraph.checkpoint.sqlite")
     path = tmp_path / "watched.sqlite"
-    write(request.param, path, "run:t")
+    write = partial(writers, request.param, path)
+    write("run", "t")
     workspace = Workspace([open_record(str(path))])
     session = DebugSession(workspace, Cursor())
     session.move(thread="t")
     session.catch_up()
-    yield request.param, path, session
+    yield write, session
     workspace.close()
 
 
@@ -77,28 +93,28 @@ def settled(session):
 
 
 def test_a_look_without_news_says_the_same_and_one_after_a_write_does_not(watched):
-    kind, path, session = watched
+    write, session = watched
     before = settled(session)
     assert session.pulse() == before
-    write(kind, path, "run:other")
+    write("run", "other")
     assert session.pulse() != before
     assert {row.id for row in session.threads().rows} == {"t", "other"}
     settled(session)
 
 
 def test_who_stands_at_the_head_goes_along_and_nobody_else_is_moved(watched):
-    kind, path, session = watched
+    write, session = watched
     head = session.checkpoint().id
     session.move(checkpoint=head)
     assert not session.catch_up().count
-    write(kind, path, "run:t")
+    write("run", "t")
     assert not session.catch_up().count
     assert session.checkpoint().id != head
     assert session.checkpoint().head
     session.first()
     assert not session.catch_up().count
     first = session.checkpoint().id
-    write(kind, path, "run:t")
+    write("run", "t")
     news = session.catch_up()
     assert (news.ahead, news.branches) == (True, 1)
     assert news.count >= 3
@@ -109,10 +125,10 @@ def test_who_stands_at_the_head_goes_along_and_nobody_else_is_moved(watched):
 
 
 def test_a_branch_from_elsewhere_is_told_and_does_not_take_the_cursor(watched):
-    kind, path, session = watched
+    write, session = watched
     head = session.checkpoint().id
     assert session.cursor.branch == ""
-    write(kind, path, "edit:t")
+    write("edit", "t")
     news = session.catch_up()
     assert (news.count, news.ahead, news.name) == (1, False, "edit 1")
     assert session.checkpoint().id == head
@@ -123,9 +139,9 @@ def test_a_branch_from_elsewhere_is_told_and_does_not_take_the_cursor(watched):
 
 
 def test_an_edit_in_hand_is_held_at_its_checkpoint(watched):
-    kind, path, session = watched
+    write, session = watched
     head = session.checkpoint().id
-    write(kind, path, "run:t")
+    write("run", "t")
     news = session.catch_up(hold=True)
     assert news.count
     assert news.ahead
@@ -133,8 +149,8 @@ def test_an_edit_in_hand_is_held_at_its_checkpoint(watched):
 
 
 def test_a_hidden_branch_brings_no_news(watched):
-    kind, path, session = watched
-    write(kind, path, "edit:t")
+    write, session = watched
+    write("edit", "t")
     session.catch_up()
     session.label_branch(session.catch_up().branch, hidden=True)
     assert not session.catch_up().count
@@ -145,7 +161,8 @@ def test_a_saver_that_does_not_tell_is_not_asked(kit, calls, open_graph):
         return {"total": 1}
 
     session = DebugSession(open_graph(chain(kit, one)))
-    begin(session, total=1)
+    session.new_run('{"total": 1}', thread="t")
+    done(session)
     assert session.pulse() == session.pulse()
     proceed(session)
     assert not session.catch_up().count
@@ -164,7 +181,7 @@ def test_the_same_process_outside_of_the_session_is_seen(kit, calls, tmp_path):
     with Saver.from_conn_string(str(tmp_path / "own.sqlite")) as saver:
         graph = chain(kit, one).compile(checkpointer=saver)
         session = DebugSession(Workspace([attach(graph, None, About(name="own"))]))
-        begin(session, total=1)
+        session.new_run('{"total": 1}', thread="t")
         done(session)
         session.catch_up()
         before = session.pulse()
