@@ -102,6 +102,10 @@ class Task:
     supplied: bool = False
     failure: Failure | None = None
     questions: tuple[Question, ...] = ()
+    asked: tuple[Question, ...] = ()
+    """Questions that were answered."""
+    answers: tuple[Any, ...] = ()
+    """What they were answered with, in the same order, as far as it is recorded."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""
@@ -184,6 +188,8 @@ class Advance:
     """Ids of the tasks to execute; all that have no result yet when empty."""
     supply: Mapping[str, Any] = field(default_factory=dict)
     """Results by task id that are taken instead of running the tasks."""
+    again: bool = False
+    """The answers are other ones to questions that were answered at the place: a branch starts."""
     replay: bool = False
     """The place is not the newest of its thread, so the run has to be told its id."""
 

@@ -26,7 +26,7 @@ from debugger_ui.engines.base import (
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of, refusals
-from debugger_ui.engines.reader import SaverReader, config_of, header_of
+from debugger_ui.engines.reader import SaverReader, answers_of, config_of, header_of
 from debugger_ui.engines.running import GraphRunner
 from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
@@ -136,17 +136,12 @@ class GraphEngine(SavedHistory):
         return tuple(self._task(task, item, state, place) for task in planned)
 
     def _task(self, task: Any, item: Any, state: Any, place: Place) -> Task:
-        mine = [(channel, value) for id_, channel, value in item.pending_writes or () if id_ == task.id]
+        written = item.pending_writes or ()
+        mine = [(channel, value) for id_, channel, value in written if id_ == task.id]
         settled = any(naming.settles(channel) for channel, _ in mine)
         node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
         # An answered question stays in the record of its task; it is open only while the task is.
-        questions = (
-            ()
-            if settled
-            else tuple(
-                Question(asked.id, asked.value, getattr(asked, "response_schema", None)) for asked in task.interrupts
-            )
-        )
+        questions = questions_of(task.interrupts)
         return Task(
             id=task.id,
             name=task.name,
@@ -156,10 +151,17 @@ class GraphEngine(SavedHistory):
             writes=tuple(w for w in mine if naming.settles(w[0])),
             done=settled and task.error is None,
             failure=_failure(task.error, mine),
-            questions=questions,
+            questions=() if settled else questions,
+            asked=questions if settled else (),
+            answers=answers_of(written).get(task.id, ()),
             attempts=1 if mine else 0,
             namespace=subgraph_namespace(task, place, node),
         )
+
+
+def questions_of(interrupts: Sequence[Any]) -> tuple[Question, ...]:
+    """Return a task's interrupts as questions."""
+    return tuple(Question(asked.id, asked.value, getattr(asked, "response_schema", None)) for asked in interrupts)
 
 
 def graph_path(namespace: str) -> str:

@@ -154,6 +154,15 @@ def labelled(config: dict[str, Any], spec: str, author: str = "") -> dict[str, A
     return {**config, "metadata": labels} if labels else config
 
 
+def answers_of(writes: Sequence[tuple[str, str, Any]]) -> Mapping[str, tuple[Any, ...]]:
+    """Return the answers that each task of a superstep was given, in order, from its pending writes."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for task, channel, value in writes:
+        if channel == naming.RESUME:
+            found[task] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return found
+
+
 def header_of(item: Any) -> Header:
     """Return the header of a saver's tuple."""
     metadata = dict(item.metadata or {})

@@ -23,7 +23,7 @@ from debugger_ui.engines.base import (
     Topology,
 )
 from debugger_ui.engines.failures import failure_of, refusals
-from debugger_ui.engines.reader import SaverReader, header_of
+from debugger_ui.engines.reader import SaverReader, answers_of, header_of
 from debugger_ui.engines.saved import SavedHistory
 
 NO_GRAPH = "Only the database is open. To run, edit or answer, start with the graph: forkpoint module:graph --db FILE."
@@ -136,8 +136,9 @@ def _is_task(id_: str, mine: Sequence[tuple[str, Any]], names: Mapping[str, str]
 
 def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
     done = any(naming.settles(channel) for channel, _ in mine)
-    asked = [value for channel, value in mine if channel == naming.INTERRUPT] if not done else []
+    asked = [value for channel, value in mine if channel == naming.INTERRUPT]
     questions = [one for value in asked for one in (value if isinstance(value, (list, tuple)) else [value])]
+    asked_for = tuple(Question(str(getattr(one, "id", "")), getattr(one, "value", one)) for one in questions)
     error = next((value for channel, value in mine if channel == naming.ERROR), None) if not done else None
     return Task(
         id=id_,
@@ -145,6 +146,8 @@ def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
         writes=tuple(w for w in mine if naming.settles(w[0])),
         done=done,
         failure=failure_of(error) if error is not None else None,
-        questions=tuple(Question(str(getattr(one, "id", "")), getattr(one, "value", one)) for one in questions),
+        questions=() if done else asked_for,
+        asked=asked_for if done else (),
+        answers=answers_of([(id_, *write) for write in mine]).get(id_, ()),
         attempts=1,
     )

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+from debugger_ui.engines import again
 from debugger_ui.engines.base import Advance, Event, Place, Stopped
 from debugger_ui.engines.reader import config_of, labelled
 
@@ -22,6 +23,9 @@ Report = Callable[[Event], None]
 
 class GraphRunner:
     """Advances a graph; `types` is the module that holds its `Command`."""
+
+    answers_again = False
+    """Whether the graph takes another answer at a checkpoint that was answered already."""
 
     def __init__(self, graph: Any, types: Any, spec: str = "") -> None:
         self.graph = graph
@@ -38,6 +42,8 @@ class GraphRunner:
             loop.close()
         if stop():
             raise Stopped
+        if step.again and not self.answers_again:
+            step = self._asked_again(step, report)
         tracker = _Tracker(step.place, report)
         for mode, data in self._stream(step):
             tracker.take(mode, data)
@@ -61,10 +67,29 @@ class GraphRunner:
         return await job
 
     async def _consume(self, step: Advance, report: Report) -> str:
+        if step.again and not self.answers_again:
+            step = await self._aasked_again(step, report)
         tracker = _Tracker(step.place, report)
         async for mode, data in self._astream(step):
             tracker.take(mode, data)
         return tracker.newest
+
+    def _asked_again(self, step: Advance, report: Report) -> Advance:
+        at_copy = again.copied(step, self.graph.update_state(config_of(step.place), None, as_node=again.COPY))
+        report(Event("saved", at_copy.place.id))
+        for _ in self._stream(at_copy):
+            pass
+        states = self.graph.get_state(config_of(step.place)), self.graph.get_state(config_of(at_copy.place))
+        return again.answered(step, at_copy, *states)
+
+    async def _aasked_again(self, step: Advance, report: Report) -> Advance:
+        made = await self.graph.aupdate_state(config_of(step.place), None, as_node=again.COPY)
+        at_copy = again.copied(step, made)
+        report(Event("saved", at_copy.place.id))
+        async for _ in self._astream(at_copy):
+            pass
+        before = await self.graph.aget_state(config_of(step.place))
+        return again.answered(step, at_copy, before, await self.graph.aget_state(config_of(at_copy.place)))
 
     def _arguments(self, step: Advance) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         place = step.place if step.replay else Place(step.place.thread, "", step.place.namespace)

@@ -17,13 +17,12 @@ from debugger_ui.engines.base import (
     NodeVerdict,
     Place,
     Preview,
-    Question,
     Task,
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of
-from debugger_ui.engines.graph import About, GraphEngine, graph_path, subgraph_namespace
-from debugger_ui.engines.reader import SaverReader, config_of, labelled
+from debugger_ui.engines.graph import About, GraphEngine, graph_path, questions_of, subgraph_namespace
+from debugger_ui.engines.reader import SaverReader, answers_of, config_of, labelled
 from debugger_ui.engines.running import GraphRunner
 
 
@@ -59,10 +58,11 @@ class RuntimeEngine(GraphEngine):
         ]
 
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
-        attempts = self.reader.attempts(place)
-        return tuple(self._planned(task, place, attempts) for task in self.graph.plan(config_of(place)).tasks)
+        attempts, answers = self.reader.attempts(place), answers_of(item.pending_writes or ())
+        tasks = self.graph.plan(config_of(place)).tasks
+        return tuple(self._planned(task, place, attempts, answers.get(task.id, ())) for task in tasks)
 
-    def _planned(self, task: Any, place: Place, attempts: Mapping[str, int]) -> Task:
+    def _planned(self, task: Any, place: Place, attempts: Mapping[str, int], answers: tuple[Any, ...]) -> Task:
         node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
         done = task.status in ("saved", "supplied")
         return Task(
@@ -75,9 +75,9 @@ class RuntimeEngine(GraphEngine):
             done=done,
             supplied=task.status == "supplied",
             failure=failure_of(task.error) if task.error is not None and not done else None,
-            questions=()
-            if done
-            else tuple(Question(a.id, a.value, getattr(a, "response_schema", None)) for a in task.interrupts),
+            questions=() if done else questions_of(task.interrupts),
+            asked=questions_of(task.interrupts) if done else (),
+            answers=answers,
             attempts=attempts.get(task.id, int(task.status != "to run")),
             namespace=subgraph_namespace(task, place, node),
         )
@@ -99,6 +99,8 @@ def verdict_of(verdict: Any) -> NodeVerdict:
 
 class RuntimeRunner(GraphRunner):
     """Runs whole supersteps as any graph does, and single phases by the runtime's `step`."""
+
+    answers_again = True
 
     async def _consume(self, step: Advance, report: Callable[[Event], None]) -> str:
         if step.phase == "superstep":

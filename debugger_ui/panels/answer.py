@@ -155,7 +155,11 @@ def send(here: Tab, view: CheckpointView, answers: list[tuple[QuestionView, Call
     """Give the answers; what is wrong with them becomes the message."""
     texts = {question.id: read() for question, read in answers}
     run_on = bool(st.session_state.get(RUN_ON, True))
-    started = here.act(here.session.answer, texts, checkpoint=view.id, run=run_on)
+    again = any(question.answered for question, _ in answers)
+    action = here.session.answer_otherwise if again else here.session.answer
+    started = here.act(action, texts, checkpoint=view.id, run=run_on)
+    if again:
+        return
     if started is not None and len(view.questions) > len(texts):
         here.notice = f"{count(len(view.questions) - len(texts), 'question')} still to answer."
 

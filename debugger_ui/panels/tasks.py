@@ -5,7 +5,7 @@ import pandas as pd
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count
 from debugger_ui.components.timeline import duration
-from debugger_ui.panels import answer
+from debugger_ui.panels import answer, answered, retry
 from debugger_ui.panels.tab import Tab
 from debugger_ui.panels.words import TASK, TASK_TONE, short, task_chip
 from debugger_ui.session.views import CheckpointView, TaskView
@@ -26,6 +26,8 @@ def tasks(here: Tab, view: CheckpointView) -> None:
     """Draw the superstep that starts at the checkpoint, and the one that made it."""
     if view.questions:
         answer.questions(here, view)
+    answered.questions(here, view)
+    retry.offer(here, view)
     shown = [task for task in view.tasks if not here.node or task.name == here.node]
     made = [task for task in view.made_by if not here.node or task.name == here.node]
     blocks: list[sheet.Block] = [sheet.problem_note(problem) for problem in view.problems]

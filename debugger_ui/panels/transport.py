@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.components.text import markdown
-from debugger_ui.components.timeline import duration, grouped
+from debugger_ui.components.text import count, markdown
+from debugger_ui.components.timeline import grouped
 from debugger_ui.panels import breakpoints, inspector, live, superstep
 from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunProgress
@@ -31,6 +31,7 @@ BACK = Control("Back", "chevron_left", "B")
 STEP = Control("Step", "skip_next", "S")
 PHASE = Control("Phase", "table_rows_narrow", "P")
 CONTINUE = Control("Continue", "play_arrow", "G")
+PAUSE = Control("Pause", "pause", "G")
 STOP = Control("Stop", "stop", "X")
 LAST = Control("Last", "last_page")
 FORK = Control("Fork", "fork_right", "F")
@@ -49,7 +50,10 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
         button(here, BACK, session.back, at_root)
         button(here, STEP, lambda: session.step(shown), idle(can.step, busy), main=not waits(view))
         button(here, PHASE, lambda: phase(here, view), idle(phases(here, view), busy))
-        button(here, CONTINUE, lambda: session.proceed(shown), idle(can.run, busy))
+        if busy:
+            button(here, PAUSE, session.pause, pausable(progress))
+        else:
+            button(here, CONTINUE, lambda: session.proceed(shown), can.run)
         button(here, STOP, session.stop, running)
         button(here, LAST, session.last, at_head)
         st.space("small")
@@ -80,6 +84,17 @@ def idle(ability: Ability, busy: bool) -> Ability:
     return Ability(False, "A run is going on in this thread.") if busy else ability
 
 
+def pausable(progress: RunProgress) -> Ability:
+    """Return whether the run can be told to hold after its superstep, and why not."""
+    if progress.state == "pausing":
+        return Ability(False, "It pauses after this superstep.")
+    if progress.state == "stopping":
+        return Ability(False, "It is being stopped.")
+    if progress.verb in ("step", "execute", "supply", "update"):
+        return Ability(False, "It ends with this superstep anyway. Stop gives it up.")
+    return Ability(True)
+
+
 def waits(view: CheckpointView | None) -> bool:
     """Whether a question is pending at the cursor."""
     return view is not None and bool(view.questions)
@@ -108,19 +123,38 @@ def show(tab: str) -> None:
     st.session_state[inspector.TAB_KEY] = tab
 
 
+def working(progress: RunProgress) -> sheet.Block:
+    """Return what the run does now: which superstep, which tasks and for how long, how far it has come."""
+    verb = {"pausing": "pausing after this superstep", "stopping": "stopping"}.get(progress.state, "running")
+    number = f"superstep {progress.superstep}" if progress.superstep is not None else ""
+    longest: dict[str, float] = {}
+    for task in progress.tasks:
+        longest.setdefault(task.name, task.elapsed)
+    names = [task.name for task in progress.tasks]
+    each = [f"{grouped((name,) * names.count(name))} {lasting(passed)}" for name, passed in longest.items()]
+    told = ", ".join(each) or "between two tasks"
+    done = f"{count(progress.steps, 'superstep')} done · " if progress.verb not in ("step", "execute", "supply") else ""
+    return sheet.bar(
+        [
+            sheet.chip(verb, "running", "running", name="verb"),
+            sheet.word(number, "muted") if number else None,
+            sheet.word(told, "strong", title=told, name="tasks"),
+            sheet.word(f"{done}{lasting(progress.elapsed)}", "muted", name="elapsed"),
+        ],
+        name="activity",
+    )
+
+
+def lasting(milliseconds: float) -> str:
+    """Return for how long something has been going on, in whole seconds: `3 s`, `1:05`."""
+    seconds = int(milliseconds / 1000)
+    return f"{seconds} s" if seconds < 60 else f"{seconds // 60}:{seconds % 60:02d}"
+
+
 def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
     """Return what is running, or what comes next, in one line."""
     if progress.busy:
-        verb = {"pausing": "pausing after this superstep", "stopping": "stopping"}.get(progress.state, "running")
-        tasks = grouped(progress.running) or "the next superstep"
-        return sheet.bar(
-            [
-                sheet.chip(verb, "running", "running"),
-                sheet.word(tasks, "strong"),
-                sheet.word(f"{progress.steps} done · {duration(progress.elapsed)}", "muted"),
-            ],
-            name="activity",
-        )
+        return working(progress)
     if view is None:
         return sheet.bar([], name="activity")
     if stopped := breakpoints.stopped(progress, view.id):

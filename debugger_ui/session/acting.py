@@ -16,7 +16,7 @@ from debugger_ui.session.forms import fields_of_schema, parse_fields
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.parse import parse_json
 from debugger_ui.session.problems import refuse
-from debugger_ui.session.questions import parse_answer, question_view
+from debugger_ui.session.questions import answered_views, parse_answer, question_view
 from debugger_ui.session.reading import Spot
 from debugger_ui.session.runs import Order, Worker
 from debugger_ui.session.shape import safe_repr
@@ -154,6 +154,8 @@ class Acting:
         self, thread: str, verb: str, spot: Spot | None, order: Order, runner: Runner, check: Callable[[], None]
     ) -> Job:
         job = Job(thread, verb, spot.id if spot else "")
+        if spot is not None and not order.first.only_input:
+            job.enters(self.desk.reading.history(spot.thread, spot.namespace).by_id[spot.id].step + 1)
         return self.workspace.board.start(job, check, Worker(self.desk.engine, runner, order))
 
     def _still_head(self, spot: Spot, head_seen: bool) -> Callable[[], None]:
@@ -167,6 +169,33 @@ class Acting:
         return check
 
     # --- answers ------------------------------------------------------------------------------
+
+    def answer_again(self, spot: Spot | None, record: Record | None) -> Ability:
+        """Return whether a question that was answered here can be answered otherwise, and why not."""
+        general = self.may("answer")
+        if not general.allowed:
+            return general
+        if spot is None or record is None or not any(task.asked for task in record.tasks):
+            return Ability(False, "No question was answered here.")
+        if spot.namespace:
+            return Ability(False, "This is inside a subgraph: answer otherwise in the graph around it.")
+        if self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id):
+            return Ability(False, "Its superstep is not over yet. Once it is, another answer starts a branch.")
+        return Ability(True)
+
+    def answer_otherwise(self, spot: Spot, answers: Mapping[str, str], *, go_on: bool) -> Job:
+        """Start the run that gives other answers to questions that were answered, on a branch of its own."""
+        self.need("answer")
+        runner, record = self.runner(), self.desk.reading.record(spot)
+        able = self.answer_again(spot, record)
+        if not able.allowed:
+            raise refuse(able.reason, kind="unavailable")
+        known = {asked.id: asked for task in record.tasks for asked in answered_views(task, record, spot)}
+        if not answers or not set(answers) <= set(known):
+            raise refuse("Write an answer first." if not answers else "No such question was answered here.")
+        parsed = {id_: parse_answer(known[id_], text) for id_, text in answers.items()}
+        order = Order(Advance(spot.place, answers=parsed, again=True), go_on, self.desk.breakpoints.hit)
+        return self._start(spot.thread, "answer", spot, order, runner, lambda: None)
 
     def answer(self, spot: Spot, answers: Mapping[str, str], *, go_on: bool) -> Job:
         """Start the run that takes the answers, if their questions are still open."""

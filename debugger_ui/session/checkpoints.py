@@ -6,7 +6,7 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, ChannelSpec, Failure, Outline, Record, Task
 from debugger_ui.session.labels import Labels
-from debugger_ui.session.questions import question_view
+from debugger_ui.session.questions import answered_views, question_view
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import BRIEF, USUAL, view
 from debugger_ui.session.shape import blank
@@ -119,6 +119,7 @@ def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskVie
         ),
         error=_error_view(task.failure) if task.failure else None,
         questions=tuple(question_view(question, task, record, spot) for question in task.questions),
+        answered=answered_views(task, record, spot),
         attempts=task.attempts,
         milliseconds=task.milliseconds,
         namespace=task.namespace,

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from debugger_ui.engines.base import Event
 from debugger_ui.session.problems import SessionError, refuse
-from debugger_ui.session.view_actions import RunProgress
+from debugger_ui.session.view_actions import RunningTask, RunProgress
 from debugger_ui.session.view_values import Problem, RunState
 
 SERIAL = itertools.count(1)
@@ -38,7 +38,8 @@ class Job:
         self._done = threading.Event()
         self._began = time.monotonic()
         self._progress = RunProgress(thread, "running", verb, serial=next(SERIAL))
-        self._running: dict[str, str] = {}
+        self._running: dict[str, tuple[str, float]] = {}
+        """Name and beginning of each task at work, by its id."""
         self.pause_wanted = False
         self.stop_wanted = False
         self.at = start
@@ -60,9 +61,11 @@ class Job:
         with self._lock:
             if self._done.is_set():
                 return self._progress
-            elapsed = (time.monotonic() - self._began) * 1000
-            running = tuple(dict.fromkeys(self._running.values()))
-            return replace(self._progress, elapsed=round(elapsed, 1), running=running)
+            now = time.monotonic()
+            begun = sorted(self._running.items(), key=lambda item: item[1][1])
+            tasks = tuple(RunningTask(id_, name, _passed(since, now)) for id_, (name, since) in begun)
+            running = tuple(dict.fromkeys(task.name for task in tasks))
+            return replace(self._progress, elapsed=_passed(self._began, now), running=running, tasks=tasks)
 
     def report(self, event: Event) -> None:
         """Take in what a running superstep tells."""
@@ -70,7 +73,7 @@ class Job:
             if self._done.is_set():
                 return  # an abandoned node of a stopped run is still talking
             if event.kind == "started":
-                self._running[event.task] = event.text
+                self._running[event.task] = (event.text, time.monotonic())
             elif event.kind == "saved":
                 self._change(checkpoint=event.text)
             else:
@@ -83,6 +86,11 @@ class Job:
             self._running.clear()
             self.at = checkpoint
             self._change(checkpoint=checkpoint, steps=self._progress.steps + counts, finished=())
+
+    def enters(self, superstep: int) -> None:
+        """Note the number of the superstep that is at work from here on."""
+        with self._lock:
+            self._change(superstep=superstep)
 
     def ask_pause(self) -> None:
         """Stop after the superstep that is at work."""
@@ -100,8 +108,8 @@ class Job:
             if self._done.is_set():
                 return
             self._running.clear()
-            elapsed = round((time.monotonic() - self._began) * 1000, 1)
-            self._change(state=state, message=message, problem=problem, running=(), elapsed=elapsed)
+            elapsed = _passed(self._began, time.monotonic())
+            self._change(state=state, message=message, problem=problem, running=(), superstep=None, elapsed=elapsed)
             self._done.set()
 
     def wait(self, timeout: float) -> bool:
@@ -115,6 +123,10 @@ class Job:
 
     def _change(self, **parts: object) -> None:
         self._progress = replace(self._progress, serial=next(SERIAL), **parts)  # type: ignore[arg-type]
+
+
+def _passed(since: float, now: float) -> float:
+    return round((now - since) * 1000, 1)
 
 
 class JobBoard:

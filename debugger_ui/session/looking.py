@@ -20,6 +20,7 @@ from debugger_ui.session.export import plain
 from debugger_ui.session.graphs import graph_view
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.live import Live
+from debugger_ui.session.missing import missing
 from debugger_ui.session.moving import from_params, moved
 from debugger_ui.session.overviews import abilities, overview
 from debugger_ui.session.problems import refuse
@@ -39,6 +40,7 @@ from debugger_ui.session.views import (
     Comparison,
     DiffView,
     GraphView,
+    Missing,
     News,
     Overview,
     Page,
@@ -66,7 +68,7 @@ class Looking:
         """Cursor and checkpoint of the last look, and whether it was the newest of its branch."""
         self._live = Live()
         self._mine: Job | None = None
-        """The job that the cursor follows."""
+        """The job that the cursor follows, until it is moved by hand."""
 
     @property
     def desk(self) -> Desk:
@@ -102,7 +104,7 @@ class Looking:
             SessionError: no such thread, branch or checkpoint; the cursor stays where it was.
         """
         self.cursor = moved(self.workspace, self.cursor, changes)
-        self._seen = None
+        self._seen = self._mine = None
         return self.cursor
 
     def load_params(self, params: Mapping[str, str]) -> list[str]:
@@ -276,6 +278,11 @@ class Looking:
         shown = self.checkpoint(checkpoint)
         return shown.tasks if shown is not None else ()
 
+    def missing(self) -> Missing | None:
+        """Return what a superstep that failed at the cursor lacks; None when none did, or its branch went on."""
+        spot = self.spot()
+        return missing(self.desk.reading, spot) if spot is not None else None
+
     def channels(self, checkpoint: str = "", *, all_channels: bool = False) -> tuple[ChannelView, ...]:
         """Return state channels (all of them, also triggers and barriers, when asked for)."""
         spot = self._need_spot()
@@ -353,7 +360,7 @@ class Looking:
 
     def _go(self, spot: Spot, checkpoint: str) -> Cursor:
         self.cursor = replace(self.cursor, branch=spot.branch, checkpoint=checkpoint, task="", path=())
-        self._seen = None
+        self._seen = self._mine = None
         return self.cursor
 
     def _job_at(self, spot: Spot | None) -> Job | None:

@@ -55,6 +55,7 @@ def abilities(acting: Acting, spot: Spot | None) -> Abilities:
         plan=acting.may("plan"),
         update=acting.may("update"),
         preview=acting.may("preview"),
+        answer_again=acting.answer_again(spot, record),
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from debugger_ui.engines.base import Question, Record, Task
@@ -41,6 +42,24 @@ def question_view(question: Question, task: Task, record: Record, spot: Spot) ->
         reruns=(task.name,),
         kept=tuple(dict.fromkeys(other.name for other in record.tasks if other.done)),
         created=record.header.created,
+    )
+
+
+def answered_views(task: Task, record: Record, spot: Spot) -> tuple[QuestionView, ...]:
+    """Return the questions of a task that were answered, with their answers.
+
+    Another answer starts a branch, on which every task of the superstep runs again.
+    """
+    again = tuple(dict.fromkeys(other.name for other in record.tasks))
+    return tuple(
+        replace(
+            question_view(question, task, record, spot),
+            reruns=again,
+            kept=(),
+            answered=True,
+            answer=view(task.answers[n], USUAL) if n < len(task.answers) else None,
+        )
+        for n, question in enumerate(task.asked)
     )
 
 

@@ -64,6 +64,7 @@ class Worker:
             record = self.engine.record(place)
             if record is None or self._held(job, record, only_input=advance.only_input):
                 return
+            job.enters(record.header.step + 1)
             advance = Advance(place)
         job.end("paused", f"Paused after {MAX_STEPS:,} supersteps. Continue goes on.")
 

@@ -209,12 +209,15 @@ class DebugSession(Looking):
             SessionError: empty or malformed answer; kind "moved-on" when a question has been
                 answered or its thread has moved on meanwhile: nothing ran.
         """
-        spot = self._need_spot()
-        if checkpoint and checkpoint != spot.id:
-            if checkpoint not in self.desk.reading.history(spot.thread, spot.namespace).by_id:
-                raise refuse(f"There is no checkpoint {checkpoint!r} in thread {spot.thread!r}.", kind="moved-on")
-            spot = replace(spot, id=checkpoint)
-        return self._took(self.acting.answer(spot, answers, go_on=run))
+        return self._took(self.acting.answer(self._spot_at(checkpoint), answers, go_on=run))
+
+    def answer_otherwise(self, answers: Mapping[str, str], *, checkpoint: str = "", run: bool = True) -> RunProgress:
+        """Give other answers to questions that were answered, as `answer` does; they start a branch of their own.
+
+        Raises:
+            SessionError: no such question was answered there, or its superstep is not over.
+        """
+        return self._took(self.acting.answer_otherwise(self._spot_at(checkpoint), answers, go_on=run))
 
     def export(self, what: str = "thread") -> Export:
         """Return a file: `state` (the cursor's state), `thread` (its whole record) as JSON."""
@@ -226,6 +229,15 @@ class DebugSession(Looking):
         raise refuse(f"There is no export {what!r}; take 'state' or 'thread'.")
 
     # --- inside -------------------------------------------------------------------------------
+
+    def _spot_at(self, checkpoint: str) -> Spot:
+        """Return the cursor's spot, at the checkpoint that the person saw."""
+        spot = self._need_spot()
+        if not checkpoint or checkpoint == spot.id:
+            return spot
+        if checkpoint not in self.desk.reading.history(spot.thread, spot.namespace).by_id:
+            raise refuse(f"There is no checkpoint {checkpoint!r} in thread {spot.thread!r}.", kind="moved-on")
+        return replace(spot, id=checkpoint)
 
     def _run(self, verb: str, at: str) -> RunProgress:
         spot, head_seen = self._seen_spot(at)

@@ -7,6 +7,15 @@ from debugger_ui.session.view_values import EditMode, Problem, RunState, ValueVi
 
 
 @dataclass(frozen=True, slots=True)
+class RunningTask:
+    """A task at work, and for how many milliseconds."""
+
+    id: str
+    name: str
+    elapsed: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunProgress:
     """What a thread's worker is doing, or did last."""
 
@@ -16,7 +25,11 @@ class RunProgress:
     """step, continue, new run, answer."""
     steps: int = 0
     """Supersteps finished by this run."""
+    superstep: int | None = None
+    """Number of the superstep at work; None before the first is known."""
     running: tuple[str, ...] = ()
+    tasks: tuple[RunningTask, ...] = ()
+    """The tasks at work, the longest first."""
     finished: tuple[str, ...] = ()
     elapsed: float = 0.0
     """Milliseconds."""

@@ -207,6 +207,9 @@ class QuestionView:
     kept: tuple[str, ...] = ()
     """Nodes of the same superstep whose result is saved and does not run again."""
     created: str = ""
+    answer: ValueView | None = None
+    """What it was answered with; None while it is open, and where the record does not tell."""
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +226,25 @@ class TaskView:
     writes: tuple[WriteView, ...]
     error: ErrorView | None = None
     questions: tuple[QuestionView, ...] = ()
+    answered: tuple[QuestionView, ...] = ()
+    """Questions that it asked and that were answered."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""
     """Checkpoint namespace of the subgraph that it runs, if it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a failed superstep still lacks: node names, one for each task."""
+
+    checkpoint: str
+    saved: tuple[str, ...]
+    again: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
+    """Tasks that ask for an answer: a further step leaves them waiting."""
+    keeps: bool = True
+    """A further step runs only what is missing; False where the runtime runs all tasks again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,8 @@ class Abilities:
     plan: Ability
     update: Ability
     preview: Ability
+    answer_again: Ability
+    """Whether a question that was answered here can be answered otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
