@@ -49,6 +49,7 @@ class GraphEngine(SavedHistory):
     kind = "langgraph"
 
     def __init__(self, graph: Any, types: Any, about: About, reader: SaverReader | None = None) -> None:
+        super().__init__()
         self.graph = graph
         self.types = types
         self.about = about

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from debugger_ui.engines import naming
+from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.contents import SavedContents, TasksOf
 from debugger_ui.engines.stamps import stamp
@@ -27,6 +28,8 @@ class _Light:
     seen: Mapping[str, Mapping[str, Any]]
     sends: tuple[str, ...]
     due: tuple[str, ...]
+    held: frozenset[str]
+    """Channels with a value."""
     written: tuple[tuple[str, str], ...]
     """Task id and channel of each pending write."""
 
@@ -100,6 +103,15 @@ class SaverReader:
         due = set(row.due) if row else set()
         tasks = dict.fromkeys(task for task, _ in row.written) if row else {}
         return dict.fromkeys(tasks, next(iter(due))) if len(due) == 1 else {}
+
+    def clues(self, thread: str, id_: str, namespace: str = "") -> Clues | None:
+        """Return what the record tells of the edit that made a checkpoint; None when none did."""
+        rows = self._history(thread, namespace).rows
+        row = rows.get(id_)
+        parent = rows.get(row.header.parent) if row is not None else None
+        if row is None or parent is None or row.header.source != "update":
+            return None
+        return Clues(fresh(row.seen, parent.seen), filled(row.versions, parent.versions, row.held))
 
     def attempts(self, place: Place) -> Mapping[str, int]:
         """Return how often each task of a checkpoint's superstep was executed, where the saver keeps that."""
@@ -194,6 +206,7 @@ def _light(item: Any) -> _Light:
         seen=seen,
         sends=tuple(str(send.node) for send in naming.sends_of(values)),
         due=naming.due_nodes(values, versions, seen),
+        held=frozenset(str(channel) for channel in values),
         written=tuple((str(task), str(channel)) for task, channel, _ in item.pending_writes or ()),
     )
 

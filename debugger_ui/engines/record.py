@@ -40,6 +40,7 @@ class RecordEngine(SavedHistory):
     shows = ""
 
     def __init__(self, saver: Any, reader: SaverReader, database: str) -> None:
+        super().__init__()
         self.saver = saver
         self.reader = reader
         self.database = database

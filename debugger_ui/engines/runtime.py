@@ -58,11 +58,16 @@ class RuntimeEngine(GraphEngine):
         ]
 
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
-        attempts, answers = self.reader.attempts(place), answers_of(item.pending_writes or ())
+        attempts = self.reader.attempts(place)
+        written: dict[str, list[tuple[str, str, Any]]] = {}
+        for write in item.pending_writes or ():
+            written.setdefault(write[0], []).append(write)
         tasks = self.graph.plan(config_of(place)).tasks
-        return tuple(self._planned(task, place, attempts, answers.get(task.id, ())) for task in tasks)
+        return tuple(self._planned(task, place, attempts, written.get(task.id, ())) for task in tasks)
 
-    def _planned(self, task: Any, place: Place, attempts: Mapping[str, int], answers: tuple[Any, ...]) -> Task:
+    def _planned(
+        self, task: Any, place: Place, attempts: Mapping[str, int], written: Sequence[tuple[str, str, Any]]
+    ) -> Task:
         node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
         done = task.status in ("saved", "supplied")
         return Task(
@@ -76,8 +81,10 @@ class RuntimeEngine(GraphEngine):
             supplied=task.status == "supplied",
             failure=failure_of(task.error) if task.error is not None and not done else None,
             questions=() if done else questions_of(task.interrupts),
-            asked=questions_of(task.interrupts) if done else (),
-            answers=answers,
+            asked=questions_of([one for _, name, asked in written if name == naming.INTERRUPT for one in asked])
+            if done
+            else (),
+            answers=answers_of(written).get(task.id, ()),
             attempts=attempts.get(task.id, int(task.status != "to run")),
             namespace=subgraph_namespace(task, place, node),
         )

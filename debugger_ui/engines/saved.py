@@ -2,18 +2,26 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead
+from debugger_ui.engines.authors import authors
+from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead, Topology
 from debugger_ui.engines.contents import Made, SavedContents, Write
 from debugger_ui.engines.reader import AUTHOR, SaverReader
+
+KEEP = 10_000
+"""Edits whose authors are remembered."""
 
 
 class SavedHistory(ABC):
     """The reading half of an engine; a kind of engine says how a stored checkpoint becomes a record."""
 
     reader: SaverReader
+
+    def __init__(self) -> None:
+        self._authors: dict[tuple[str, str, str, int], tuple[str, ...]] = {}
 
     def version(self) -> Hashable:
         """Return what the saver says about its data."""
@@ -37,7 +45,26 @@ class SavedHistory(ABC):
 
     def outlines(self, thread: str, ids: Sequence[str], namespace: str = "") -> Mapping[str, Outline]:
         """Return what happened around the given checkpoints."""
-        return self.reader.outlines(thread, ids, namespace)
+        found = self.reader.outlines(thread, ids, namespace)
+        return {id_: self._signed(outline, thread, id_, namespace) for id_, outline in found.items()}
+
+    def _signed(self, outline: Outline, thread: str, id_: str, namespace: str) -> Outline:
+        """Return the outline of an edit with its author, where only its traces tell who that was."""
+        if outline.ran or outline.damaged:
+            return outline
+        clues = self.reader.clues(thread, id_, namespace)
+        if clues is None:
+            return outline
+        key = (thread, namespace, id_, len(self.reader.headers(thread, namespace)))
+        if key not in self._authors:
+            if len(self._authors) >= KEEP:
+                self._authors.clear()
+            self._authors[key] = authors(clues, self.topology(thread, namespace))
+        return replace(outline, ran=self._authors[key])
+
+    @abstractmethod
+    def topology(self, thread: str = "", namespace: str = "") -> Topology:
+        """Return the drawn graph, as far as this kind of engine knows one."""
 
     def record(self, place: Place) -> Record | None:
         """Return one checkpoint with its values and tasks."""

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
+from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.contents import StoredContents, TasksOf
 from debugger_ui.engines.reader import AUTHOR, SaverReader, config_of
@@ -107,6 +108,25 @@ class StoredReader(SaverReader):
         self.outlines(place.thread, [place.id], place.namespace)
         row = self._row((place.thread, place.namespace, place.id))
         return row[1] if row else {}
+
+    def clues(self, thread: str, id_: str, namespace: str = "") -> Clues | None:
+        """Return what the record tells of the edit that made a checkpoint; None when none did."""
+        headers = self._thread(thread, namespace).headers
+        if id_ not in headers or headers[id_].source != "update":
+            return None
+        parent = headers[id_].parent
+        self.outlines(thread, [id_], namespace)
+        row, before = self._row((thread, namespace, id_)), self._row((thread, namespace, parent))
+        if row is None or before is None:
+            return None
+        record, old = row[0], before[0]
+        edits = [header for header in headers.values() if header.parent == parent and header.source == "update"]
+        return Clues(
+            fresh(record.versions_seen, old.versions_seen),
+            filled(record.channel_versions, old.channel_versions, record.channels),
+            _authors(old.writes),
+            len(edits) == 1,
+        )
 
     def attempts(self, place: Place) -> Mapping[str, int]:
         """Return how often each task of a checkpoint's superstep was executed."""
@@ -324,6 +344,21 @@ def _path(text: str) -> tuple[str, str]:
         return kind, rest
     first = rest.partition(",")[0].strip()
     return kind, str(int(first)) if first.isdigit() else first
+
+
+def _authors(writes: Sequence[Any]) -> tuple[str, ...]:
+    """Return who made the edits on a checkpoint, from the paths of their writes: `~__interrupt__, 0000000000, node`.
+
+    Nobody if an edit is among them that does not say: it could be any of them.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for write in writes:
+        kind, number, name = (*write.task_path.removeprefix("~").split(", ", 2), "", "")[:3]
+        if kind == naming.INTERRUPT and not name:
+            return ()
+        if kind == naming.INTERRUPT:
+            found[number, name] = name
+    return tuple(found.values())
 
 
 def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, header: Header) -> tuple[str, ...]:

@@ -100,6 +100,15 @@ def pick_node(here: Tab) -> None:
         st.session_state[inspector.TAB_KEY] = inspector.TASKS
 
 
+def author(view: CheckpointView) -> sheet.Item | None:
+    """Return who made the checkpoint; of an edit also that the record does not tell."""
+    if view.nodes:
+        return sheet.word(grouped(view.nodes), name="by")
+    if view.source == "update":
+        return sheet.word("not recorded", "muted", title="Several nodes could have made this edit", name="by")
+    return None
+
+
 def footer(view: CheckpointView | None) -> sheet.Block:
     """Return where the cursor is, in one line."""
     if view is None:
@@ -109,7 +118,7 @@ def footer(view: CheckpointView | None) -> sheet.Block:
         ("parent", sheet.word(short(view.parent) or "none", "mono", title=view.parent)),
         ("superstep", sheet.word(str(view.step), "mono")),
         ("source", sheet.word(view.source)),
-        ("by", sheet.word(grouped(view.nodes)) if view.nodes else None),
+        ("by", author(view)),
         ("next", sheet.word(grouped(view.next) or "nothing", name="next")),
         ("took", sheet.word(duration(view.milliseconds)) if view.milliseconds is not None else None),
         ("saved", sheet.word(clock(view.created), title=clock(view.created, date=True))),

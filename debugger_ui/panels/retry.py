@@ -38,11 +38,11 @@ def label(found: Missing) -> str:
 
 def blocks(view: CheckpointView, found: Missing) -> list[sheet.Block]:
     """Return what failed, what is saved, and what runs again."""
-    total = len(found.saved) + len(found.again)
+    total = len(found.saved) + len(found.again) + len(found.waiting)
     title = f"Superstep {view.step + 1} failed: {len(found.saved)} of {total} tasks are saved"
     rows = [sheet.bar([sheet.chip("failed", "failed", "failed"), sheet.word(title, "strong wrap")], name="retry")]
     if found.saved:
-        kept = "saved, not run again" if found.keeps else "saved, but this runtime runs them again here"
+        kept = "saved, not run again" if found.keeps else "saved, but run again since another branch is newer"
         rows.append(sheet.bar([sheet.word(kept, "label"), sheet.word(grouped(found.saved), "mono", name="saved")]))
     rows.append(sheet.bar([sheet.word("runs again", "label"), sheet.word(grouped(found.again), "mono", name="again")]))
     return rows

@@ -7,7 +7,8 @@ from debugger_ui.session.view_record import Missing
 def missing(reading: Reading, spot: Spot) -> Missing | None:
     """Return what the superstep at a spot lacks; None unless it failed at the head of its branch.
 
-    A graph of LangGraph takes saved results up only at the newest checkpoint of its thread.
+    A run takes saved results up at the newest checkpoint of its thread only: told to go on from another one,
+    it runs the superstep as a whole.
     """
     history = reading.history(spot.thread, spot.namespace)
     if spot.namespace or not history.is_head(spot.id):
@@ -15,11 +16,10 @@ def missing(reading: Reading, spot: Spot) -> Missing | None:
     record = reading.record(spot)
     if not any(task.failure is not None for task in record.tasks):
         return None
-    keeps = reading.engine.kind == "runtime" or spot.id == max(history.by_id)
     return Missing(
         checkpoint=spot.id,
         saved=tuple(task.name for task in record.tasks if task.done),
         again=tuple(task.name for task in record.tasks if not task.done and not task.questions),
         waiting=tuple(task.name for task in record.tasks if task.questions),
-        keeps=keeps,
+        keeps=spot.id == max(history.by_id),
     )

@@ -244,7 +244,7 @@ class Missing:
     waiting: tuple[str, ...] = ()
     """Tasks that ask for an answer: a further step leaves them waiting."""
     keeps: bool = True
-    """A further step runs only what is missing; False where the runtime runs all tasks again."""
+    """A further step runs only what is missing; False where a newer branch makes it run all tasks again."""
 
 
 @dataclass(frozen=True, slots=True)

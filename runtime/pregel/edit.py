@@ -165,12 +165,12 @@ def last_writer(run: Run, frame: Frame) -> tuple[str | None, list[str]]:
 
 
 def _save_edits(run: Run, saved: CheckpointTuple | None, tasks: Sequence[Task]) -> Generator[Effect, Any, None]:
-    """Record what the edit wrote, on the checkpoint that it was made on."""
+    """Record what the edit wrote, and as whom, on the checkpoint that it was made on."""
     if saved is None:
         return
     for task in tasks:
         if task.writes:
-            yield PutWrites(saved.config, list(task.writes), task.id, path_text(task.path))
+            yield PutWrites(saved.config, list(task.writes), task.id, path_text((*task.path, task.name)))
 
 
 def _head_id(run: Run, saved: CheckpointTuple | None) -> Generator[Effect, Any, str | None]:
