@@ -56,7 +56,7 @@ class Header:
 class Outline:
     """What happened around a checkpoint, without values.
 
-    `ran` and `changed` tell how it was made; the rest is the superstep that starts at it.
+    `ran` and `changed` tell how it was made; the rest (`answered`: task ids) is the superstep that starts at it.
     """
 
     ran: tuple[str, ...] = ()
@@ -65,7 +65,6 @@ class Outline:
     failed: tuple[str, ...] = ()
     asking: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
-    """Tasks that were given an answer, finished or not."""
     damaged: str = ""
     """Why the record of this checkpoint cannot be read; then nothing else is known."""
 
@@ -103,9 +102,8 @@ class Task:
     failure: Failure | None = None
     questions: tuple[Question, ...] = ()
     asked: tuple[Question, ...] = ()
-    """Questions that were answered."""
     answers: tuple[Any, ...] = ()
-    """What they were answered with, in the same order, as far as it is recorded."""
+    """What the questions that were answered, `asked`, were answered with: in order, as far as it is recorded."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""

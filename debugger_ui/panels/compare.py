@@ -14,7 +14,7 @@ from debugger_ui.components import picker as pick
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count, visible
 from debugger_ui.components.timeline import SOURCE, grouped
-from debugger_ui.panels import compare_choice, header, inbox
+from debugger_ui.panels import compare_choice, header
 from debugger_ui.panels.compare_choice import SIDES, Choice, chosen
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import status_chip
@@ -40,8 +40,6 @@ def page(here: Tab) -> None:
             pickers(here, choice)
             body(here, choice)
     compare_choice.write_url()
-    if here.session.pulse() == here.session.pulse():  # a saver that cannot tell is not asked every second
-        inbox.watch(here)
 
 
 def blank(block: sheet.Block) -> None:

@@ -59,12 +59,10 @@ def draw(here: Tab) -> None:
         live.watch(here)
     elif header.page() == header.INBOX:
         inbox.page(here)
-<<<<<<< HEAD
+        live.watch(here)
     elif header.page() == header.COMPARE:
         compare.page(here)
-=======
         live.watch(here)
->>>>>>> 804180b (Follow what other processes write: at a head go along, otherwise say what is new)
     else:
         debug.page(here, progress, view)
     message(here)

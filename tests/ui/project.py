@@ -49,7 +49,7 @@ class Gated(TypedDict, total=False):
 def gate(state):
     """Wait until somebody makes the file that is named after the thread."""
     thread = get_config()["configurable"]["thread_id"]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not (HERE / f"{thread}.gate").exists():
         if time.monotonic() > deadline:
             raise TimeoutError("nobody opened the gate")

@@ -14,7 +14,7 @@ from tests.ui.conftest import ROOT
 
 WRITER = """
 import sys
-from project import gated
+from live_project import gated
 from runtime.checkpoint.sqlite import SqliteSaver
 for line in sys.stdin:
     verb, thread = line.split()
@@ -37,8 +37,8 @@ for line in sys.stdin:
 def project(tmp_path_factory, start_server):
     """A server on a project's database, to which another process writes too."""
     folder = tmp_path_factory.mktemp("live")
-    shutil.copy(Path(__file__).with_name("project.py"), folder / "project.py")
-    return start_server(folder, "project:gated", "--db", "project.sqlite")
+    shutil.copy(Path(__file__).with_name("project.py"), folder / "live_project.py")
+    return start_server(folder, "live_project:gated", "--db", "project.sqlite")
 
 
 @pytest.fixture(scope="module")
@@ -69,32 +69,31 @@ def test_what_another_process_writes_comes_by_itself_and_takes_nobody_along(proj
     desk.open(thread="live")
     timeline, selected = desk.page.locator(".timeline"), desk.page.locator(".timeline .row.selected")
     before = desk.count()
-    write("run", "live")
-    desk.counts(2 * before)
-    expect(selected).to_have_attribute("data-i", "0")
-    for _ in range(4):
+    for _ in range(5):
         write("run", "live")
     desk.counts(6 * before)
-    desk.settle()
+    expect(selected).to_have_attribute("data-i", "0")
     desk.press("First")
     expect(selected.locator(".step")).to_have_text("-1")
     desk.settle()
-    chosen = timeline.get_attribute("data-selected")
-    place = selected.evaluate("row => row.getBoundingClientRect().top")
+    chosen, place = timeline.get_attribute("data-selected"), selected.bounding_box()["y"]
     write("edit", "live")
     news = timeline.locator(".news")
     expect(news).to_have_text(re.compile(r"^1 new checkpoint on edit 1"))
-    expect(timeline).to_have_attribute("data-count", str(6 * before + 1))
+    desk.counts(6 * before + 1)
     expect(timeline).to_have_attribute("data-selected", chosen)
-    assert abs(selected.evaluate("row => row.getBoundingClientRect().top") - place) <= news.bounding_box()["height"] + 1
+    assert abs(selected.bounding_box()["y"] - place) <= news.bounding_box()["height"] + 1
     desk.settle()
     news.click()
-    expect(selected).to_have_attribute("data-source", "update")
     expect(selected).to_contain_text("edit as after")
     expect(news).to_be_hidden()
+
+
+def test_a_thread_that_another_process_begins_comes_into_the_list(project, desk_at, write):
+    desk = desk_at(project)
+    desk.page.goto(f"{project.url}/?page=Threads")
+    desk.page.locator(".st-key-threads").wait_for()
     desk.settle()
-    desk.page.locator(".st-key-page").get_by_text("Threads", exact=True).click()
-    desk.page.locator(".st-key-threads tr[data-key=live]").wait_for()
     (project.folder / "newcomer.gate").touch()
     write("run", "newcomer")
     expect(desk.page.locator(".st-key-threads tr[data-key=newcomer]")).to_contain_text("finished")
