@@ -99,3 +99,21 @@ def test_a_change_shows_in_the_data_version(open_saver):
     line.put({"a": 2})
     seen.append(one.saver.data_version())
     assert len(set(seen)) == 3
+
+
+def test_the_values_of_some_channels_are_read_along_a_history(open_saver):
+    line = Line(open_saver(), "t")
+    for n in range(120):
+        log = [*line.values.get("log", []), f"entry {n}"] if n % 40 else []
+        line.put({"n": n, "log": log, "rare": n // 50, "other": "x" * n})
+    side = line.fork(list(line.expected)[60])
+    side.put({"n": -1, "log": ["other"]})
+    saver = open_saver().saver
+    ids = sorted(line.expected)
+    channels = ("log", "n", "rare")
+    wanted = {id_: {channel: line.expected[id_]["channel_values"][channel] for channel in channels} for id_ in ids}
+    assert dict(saver.channel_values("t", "", ids, (*channels, "absent"))) == wanted
+    some = [ids[0], ids[90], side.id, ids[91], ids[3], ids[119]]
+    assert list(saver.channel_values("t", "", some, channels)) == [(id_, wanted[id_]) for id_ in some]
+    assert list(saver.channel_values("t", "", ["none"], ["n"])) == [("none", {})]
+    assert list(saver.channel_values("other", "", ids[:1], ["n"])) == [(ids[0], {})]

@@ -1,12 +1,16 @@
-"""The part of the savers that tools look at histories with: nothing is decoded, values are read where it says so."""
+"""The part of the savers that tools look at histories with.
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+No values are decoded, none even read, but by those that are asked for them: `write_value`, `channel_values`, `audit`.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 
 from runtime.checkpoint.sql import browse, queries
 from runtime.checkpoint.sql.audit import Progress, audit
+from runtime.checkpoint.sql.columns import Columns
 from runtime.checkpoint.sql.configs import key_of
 from runtime.checkpoint.sql.listing import Wanted
 from runtime.checkpoint.sql.records import (
@@ -23,6 +27,9 @@ from runtime.checkpoint.sql.store import Store, read_serialized
 from runtime.checkpoint.sql.worker import Worker
 
 T = TypeVar("T")
+
+COLUMN_PAGE = 32
+"""Checkpoints whose values are read in one transaction."""
 
 
 class Looking:
@@ -73,6 +80,21 @@ class Looking:
     def step_digests(self, thread_id: str, ns: str, ids: Sequence[str]) -> dict[str, list[WriteDigest]]:
         """The parent's writes that made each of these checkpoints, with digests of their bytes, which are read."""
         return self._look(browse.step_digests, thread_id, ns, ids)
+
+    def channel_values(
+        self, thread_id: str, ns: str, checkpoint_ids: Sequence[str], channels: Collection[str]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The decoded values of some channels at some checkpoints, in the order of the ids; cheapest is oldest first.
+
+        A channel without a value is left out, and so are all of a checkpoint that is not there. Elements of lists
+        are shared between what is handed out: they are to be looked at only.
+        """
+        columns = Columns(self.serde, thread_id, ns, channels)
+        for start in range(0, len(checkpoint_ids), COLUMN_PAGE):
+            found, error = self._look(columns.read, checkpoint_ids[start : start + COLUMN_PAGE])
+            yield from found
+            if error is not None:
+                raise error
 
     def channel_bytes(self, config: RunnableConfig) -> dict[str, int]:
         """How many stored bytes the value of each channel of a checkpoint takes."""
