@@ -367,6 +367,16 @@ class Engine(Contents, Protocol):
         """Yield checkpoints in the order of the ids; one at a time in memory."""
         ...
 
+    def values(
+        self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the values of some state keys at checkpoints, in the order of the ids, which is best oldest first.
+
+        No other values are read where the saver can do that. Keys without a value are left out. What is yielded
+        is to be looked at only.
+        """
+        ...
+
     def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
         """Return the known channels, of a subgraph if named; empty when only the record knows them."""
         ...

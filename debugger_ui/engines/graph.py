@@ -5,7 +5,7 @@ are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_up
 `preview_update`) is used when it is there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ from debugger_ui.engines.reader import SaverReader, answers_of, config_of, heade
 from debugger_ui.engines.running import GraphRunner
 from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
+
+ROOT = "__root__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,20 @@ class GraphEngine(SavedHistory):
         if path not in self._topologies:
             self._topologies[path] = drawn(self._graph_at(path))
         return self._topologies[path]
+
+    def values(
+        self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the values of some state keys; a key that nobody has written has what its channel starts with."""
+        channels = self._graph_at(graph_path(namespace)).channels
+        if ROOT in channels:
+            for record in self.records(thread, ids, namespace):
+                yield record.header.id, {key: record.state[key] for key in keys if key in record.state}
+            return
+        fresh = {key: channels[key].copy() for key in keys if key in channels}
+        first = {key: channel.get() for key, channel in fresh.items() if channel.is_available()}
+        for id_, found in self.reader.values(thread, ids, keys, namespace):
+            yield id_, {**first, **found}
 
     def _graph_at(self, path: str) -> Any:
         """Return the graph at a path of node names, the outermost for ""."""

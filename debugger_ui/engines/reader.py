@@ -94,6 +94,15 @@ class SaverReader:
         """Return the saver's own tuple for a place, or None."""
         return self.saver.get_tuple(config_of(place))
 
+    def values(
+        self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield what some channels hold at checkpoints; such a saver decodes the others as well."""
+        for id_ in ids:
+            item = self.get(Place(thread, id_, namespace)) if keys else None
+            found = (item.checkpoint.get("channel_values") or {}) if item is not None else {}
+            yield id_, {key: found[key] for key in keys if key in found}
+
     def names(self, place: Place) -> Mapping[str, str]:
         """Return the nodes of the tasks that wrote on a checkpoint, by task id, as far as they are certain.
 

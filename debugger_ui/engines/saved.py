@@ -76,6 +76,12 @@ class SavedHistory(ABC):
         for item in self.reader.walk(thread, ids, namespace):
             yield self._record(item, Place(thread, "", namespace))
 
+    def values(
+        self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the values of some state keys at checkpoints, those without a value left out."""
+        return self.reader.values(thread, ids, keys, namespace)
+
     def written(self, thread: str, id_: str, namespace: str = "") -> Sequence[Write]:
         """Return the writes that made a checkpoint; of an edit the keys that it changed, as they then were."""
         self.outlines(thread, [id_], namespace)

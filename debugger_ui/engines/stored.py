@@ -8,7 +8,7 @@ Rules:
 
 import bisect
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -102,6 +102,23 @@ class StoredReader(SaverReader):
         if place.id in self._thread(place.thread, place.namespace).circular:
             raise CheckpointStorageError(_circle(place.id), "corrupt")
         return super().get(place)
+
+    def values(
+        self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield what some channels hold at checkpoints; the others are not read.
+
+        Raises:
+            CheckpointStorageError: a checkpoint is damaged, or its ancestors form a circle.
+        """
+        circular = self._thread(thread, namespace).circular
+        if circular.isdisjoint(ids):
+            yield from self.saver.channel_values(thread, namespace, ids, keys)
+            return
+        for id_ in ids:
+            if id_ in circular:
+                raise CheckpointStorageError(_circle(id_), "corrupt")
+            yield from self.saver.channel_values(thread, namespace, [id_], keys)
 
     def names(self, place: Place) -> Mapping[str, str]:
         """Return the nodes of the tasks that wrote on a checkpoint, by task id."""

@@ -102,14 +102,15 @@ class Job:
         self._want("stopping")
         self.stop_wanted = True
 
-    def end(self, state: RunState, message: str, problem: Problem | None = None) -> None:
-        """Set the result and give the thread back."""
+    def end(self, state: RunState, message: str, problem: Problem | None = None, why: str = "") -> None:
+        """Set the result and give the thread back; `why` is the breakpoint that it stopped at."""
         with self._lock:
             if self._done.is_set():
                 return
             self._running.clear()
             elapsed = _passed(self._began, time.monotonic())
-            self._change(state=state, message=message, problem=problem, running=(), superstep=None, elapsed=elapsed)
+            done = {"state": state, "message": message, "problem": problem, "why": why, "elapsed": elapsed}
+            self._change(running=(), superstep=None, **done)
             self._done.set()
 
     def wait(self, timeout: float) -> bool:

@@ -166,7 +166,8 @@ class Looking:
         job = self._job_at(spot)
         busy = job.at if job is not None else ""
         wanted = Wanted(offset, limit, text, hidden)
-        return timeline(self.desk.reading, self.workspace.labels, spot, wanted, busy)
+        found = timeline(self.desk.reading, self.workspace.labels, spot, wanted, busy)
+        return self.desk.watches.shown(found, spot)
 
     def branches(self) -> tuple[BranchView, ...]:
         """Return the branches of the thread, the oldest first."""

@@ -4,10 +4,12 @@ Continue is a series of single steps, so pausing, breakpoints and the count of s
 between two steps the state on disk is all there is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from debugger_ui.engines.base import Advance, Engine, Event, Outline, Record, Runner, Stopped
+from debugger_ui.engines.base import Advance, Engine, Event, Outline, Place, Record, Runner, Stopped
+from debugger_ui.session.breaks import Hold, Reached, state_of
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.problems import describe, said, trace
 from debugger_ui.session.view_values import Problem
@@ -15,8 +17,8 @@ from debugger_ui.session.view_values import Problem
 MAX_STEPS = 10_000
 """Supersteps after which Continue pauses by itself: a graph that never ends should not run unseen."""
 
-Break = Callable[[Record, Outline, bool], str]
-"""Given a checkpoint, what made it, and whether it was just made: why to hold here, or ""."""
+Break = Callable[[Reached], Hold | None]
+"""Given a checkpoint that was just made: why to hold there, or None to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ class Worker:
             job.stepped(newest, counts=not advance.only_input and advance.phase != "execute")
             place = replace(advance.place, id=newest)
             record = self.engine.record(place)
-            if record is None or self._held(job, record, only_input=advance.only_input):
+            hold = self._hold(record, place) if record is not None and newest != advance.place.id else None
+            if record is None or self._held(job, record, hold, only_input=advance.only_input):
                 return
             job.enters(record.header.step + 1)
             advance = Advance(place)
@@ -76,7 +79,7 @@ class Worker:
         headers = self.engine.headers(place.thread, place.namespace)
         return replace(advance, replay=bool(headers) and max(header.id for header in headers) != place.id)
 
-    def _held(self, job: Job, record: Record, *, only_input: bool) -> bool:
+    def _held(self, job: Job, record: Record, hold: Hold | None, *, only_input: bool) -> bool:
         """End the job if this is where it stops; say whether it did."""
         left = [task for task in record.tasks if not task.done]
         nodes = ", ".join(dict.fromkeys(task.name for task in left))
@@ -85,23 +88,34 @@ class Worker:
             who = ", ".join(dict.fromkeys(task.name for task in asking))
             job.end("interrupted", f"Waiting for an answer: {who}.")
         elif not record.tasks:
-            job.end("done", "Finished: no node is left to run.")
+            job.end("done", "Finished: no node is left to run.", *_told(hold))
         elif not self.order.go_on:
             made = "The input is saved and nothing has run yet" if only_input else _made(job, record)
             job.end("paused", f"{made}. Next: {nodes or 'the update, all results are in'}.")
-        elif why := self._reason(job, record):
-            job.end("paused", f"{why} Next: {nodes}.")
+        elif hold is not None:
+            job.end("paused", f"{hold.why} Next: {nodes}.", *_told(hold))
+        elif job.pause_wanted:
+            job.end("paused", f"Paused. Next: {nodes}.")
         else:
             return False
         return True
 
-    def _reason(self, job: Job, record: Record) -> str:
-        place = self.order.first.place
-        outline = self.engine.outlines(place.thread, [record.header.id], place.namespace)
-        why = self.order.breaks(record, outline.get(record.header.id, Outline()), True)
-        if why:
-            return why
-        return "Paused." if job.pause_wanted else ""
+    def _hold(self, record: Record, place: Place) -> Hold | None:
+        """Return why the run stops at a checkpoint it has just made; a question there stops it anyway."""
+        if not self.order.go_on or any(task.questions for task in record.tasks):
+            return None
+        outlines = self.engine.outlines(place.thread, [record.header.id], place.namespace)
+
+        def before() -> Mapping[str, Any]:
+            parent = record.header.parent
+            found = self.engine.record(replace(place, id=parent)) if parent else None
+            return state_of(found) if found is not None else {}
+
+        return self.order.breaks(Reached(record, outlines.get(record.header.id, Outline()), before))
+
+
+def _told(hold: Hold | None) -> tuple[Problem | None, str]:
+    return (hold.problem, hold.why) if hold is not None else (None, "")
 
 
 def _made(job: Job, record: Record) -> str:

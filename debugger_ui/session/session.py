@@ -15,11 +15,13 @@ from debugger_ui.engines.base import Advance
 from debugger_ui.session.checkpoints import due
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.export import export_state, export_thread
+from debugger_ui.session.expression import parsed
 from debugger_ui.session.inbox import inbox_page
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.looking import Looking
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Spot
+from debugger_ui.session.stops import check_breakpoint, known_keys, state_keys
 from debugger_ui.session.told import told
 from debugger_ui.session.views import (
     Breakpoint,
@@ -121,20 +123,51 @@ class DebugSession(Looking):
         """Return the breakpoints of the graph."""
         return self.desk.breakpoints.all()
 
-    def set_breakpoint(self, node: str, when: str = "before", *, enabled: bool = True) -> Breakpoint:
-        """Add a breakpoint, or switch it on or off.
+    def set_breakpoint(
+        self, node: str, when: str = "before", *, enabled: bool = True, condition: str = "", stop_at: int = 1
+    ) -> Breakpoint:
+        """Add a breakpoint before or after a node, or (`change`) at a key of the state; or change it.
+
+        Args:
+            node: the node; for `change` the state key.
+            when: before, after or change.
+            enabled: whether runs stop there.
+            condition: expression over the state that has to hold; empty for always.
+            stop_at: the hit to stop at, from 1; every later one stops as well.
 
         Raises:
-            SessionError: no such node, or `when` is neither before nor after.
+            SessionError: no such node or key, the condition is not of the language, or no such `when`.
         """
-        known = [node.id for node in self.desk.engine.topology(self.cursor.thread).nodes]
-        if node not in known:
-            raise refuse(f"The graph has no node {node!r}.")
-        return self.desk.breakpoints.put(node, when, enabled=enabled)
+        check_breakpoint(self.desk, self.spot(), (when, node), condition)
+        return self.desk.breakpoints.put(node, when, enabled=enabled, condition=condition, stop_at=stop_at)
+
+    def switch_breakpoint(self, breakpoint_id: str, *, enabled: bool) -> None:
+        """Switch a breakpoint on or off as it is; an unknown one is already gone."""
+        self.desk.breakpoints.switch(breakpoint_id, enabled=enabled)
 
     def remove_breakpoint(self, breakpoint_id: str) -> None:
         """Remove a breakpoint; an unknown one is already gone."""
         self.desk.breakpoints.remove(breakpoint_id)
+
+    def state_keys(self) -> tuple[str, ...]:
+        """Return the keys of the state that breakpoints and watches can name."""
+        return state_keys(self.desk, self.spot())
+
+    def watches(self) -> tuple[str, ...]:
+        """Return the expressions that the timeline shows for every checkpoint."""
+        return self.desk.watches.all()
+
+    def add_watch(self, text: str) -> str:
+        """Show an expression for every checkpoint of the timeline; return it as it is kept.
+
+        Raises:
+            SessionError: it is not of the language, names an unknown key, or there are as many as can be shown.
+        """
+        return self.desk.watches.add(parsed(text, known_keys(self.desk, self.spot()), "watch").text)
+
+    def remove_watch(self, text: str) -> None:
+        """Take a watch away; an unknown one is already gone."""
+        self.desk.watches.remove(text)
 
     # --- new run, edit, answer, export --------------------------------------------------------
 

@@ -36,6 +36,8 @@ class RunProgress:
     checkpoint: str = ""
     """Newest checkpoint that the run made."""
     message: str = ""
+    why: str = ""
+    """The breakpoint that it stopped at, as a sentence; the rest of `message` says what comes next."""
     problem: Problem | None = None
     serial: int = 0
     """Grows with every change, so a poll can tell that something is new."""
@@ -46,15 +48,29 @@ class RunProgress:
         return self.state in ("running", "pausing", "stopping")
 
 
+When = Literal["before", "after", "change"]
+
+
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """Where runs stop: before or after a node."""
+    """Where runs stop: before or after a node, or when a key of the state changes."""
 
     id: str
     node: str
-    when: Literal["before", "after"]
+    """Name of the node; of the state key for `change`."""
+    when: When
     enabled: bool = True
     hits: int = 0
+    """How often it was hit since this program started, or since it was last changed."""
+    condition: str = ""
+    """Expression that has to hold for a hit; empty for always."""
+    stop_at: int = 1
+    """The run stops at this hit and at each later one."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words: `before check`, `when score changes`."""
+        return f"when {self.node} changes" if self.when == "change" else f"{self.when} {self.node}"
 
 
 @dataclass(frozen=True, slots=True)

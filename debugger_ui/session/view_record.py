@@ -105,6 +105,14 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchCell:
+    """What a watch comes to at one checkpoint: `text` on one line, or in `error` why it has no value."""
+
+    text: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineRow:
     """One checkpoint in the timeline."""
 
@@ -136,6 +144,8 @@ class TimelineRow:
     note: str = ""
     mark: str = ""
     """"cycle" or "orphan" for damaged parent links, "damaged" for an unreadable record, else empty."""
+    cells: tuple[WatchCell, ...] = ()
+    """One per watch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +161,8 @@ class Timeline:
     more: bool
     hidden: int = 0
     """Hidden branches that are left out, or would be if they were not asked for."""
+    watches: tuple[str, ...] = ()
+    """Expressions that each row has a cell for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Problem:
     message: str
     """One or two plain sentences: what was wrong, where, what to do."""
     kind: str = "error"
-    """input, database, graph, node, busy, moved-on, read-only, unavailable, error."""
+    """input, database, graph, node, condition, busy, moved-on, read-only, unavailable, error."""
     field: str = ""
     """State key, form field or interrupt id that it concerns, if any."""
     line: int | None = None

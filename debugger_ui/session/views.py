@@ -63,6 +63,7 @@ from debugger_ui.session.view_record import (
     ThreadRow,
     Timeline,
     TimelineRow,
+    WatchCell,
     WriteView,
 )
 from debugger_ui.session.view_values import (
@@ -146,5 +147,6 @@ __all__ = [
     "UpdateFold",
     "UpdateView",
     "ValueView",
+    "WatchCell",
     "WriteView",
 ]

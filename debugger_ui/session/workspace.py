@@ -5,16 +5,19 @@ and the names and notes that people gave to threads and branches.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from debugger_ui.engines.base import Engine
 from debugger_ui.session.breaks import Breakpoints
 from debugger_ui.session.jobs import JobBoard
+from debugger_ui.session.kept import SUFFIX as STOPS
+from debugger_ui.session.kept import Kept
 from debugger_ui.session.labels import SUFFIX, Labels
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Reading
 from debugger_ui.session.search import StateTexts
+from debugger_ui.session.watches import Watches
 
 GRAPH_LABEL = "graph"
 """Metadata key by which a thread names its graph, where a database holds those of several."""
@@ -26,7 +29,14 @@ class Desk:
 
     engine: Engine
     reading: Reading
-    breakpoints: Breakpoints = field(default_factory=Breakpoints)
+    breakpoints: Breakpoints
+    watches: Watches
+
+
+def desk_of(engine: Engine, kept: Kept) -> Desk:
+    """Return the desk of an engine, with the breakpoints and watches that are kept for its graph."""
+    reading = Reading(engine)
+    return Desk(engine, reading, Breakpoints(kept, engine.name), Watches(reading, kept, engine.name))
 
 
 class Workspace:
@@ -40,7 +50,8 @@ class Workspace:
     ) -> None:
         if not engines:
             raise refuse("There is nothing to open.")
-        self.desks = {engine.name: Desk(engine, Reading(engine)) for engine in engines}
+        self.kept = Kept(file.with_name(file.name + STOPS) if file is not None and not read_only else None)
+        self.desks = {engine.name: desk_of(engine, self.kept) for engine in engines}
         self.read_only = read_only
         self.read_only_reason = reason or ("It was opened with --read-only." if read_only else "")
         self.board = JobBoard()

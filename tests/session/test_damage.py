@@ -76,6 +76,20 @@ def test_a_damaged_row_is_marked_and_the_others_are_shown(file, opened):
     assert "Copy the file" in refusal.value.problem.message
 
 
+def test_a_watch_says_of_a_damaged_row_that_it_is_and_shows_the_others(file, opened):
+    bad = ids(file)[4]
+    change(file, "update checkpoints set frame = x'00' where checkpoint_id = ?", bad)
+    session = opened(file)
+    session.add_watch("total")
+    session.add_watch('before("total")')
+    cells = {row.checkpoint: row.cells for row in session.timeline().rows}
+    assert "damaged" in cells[bad][0].error
+    assert [cells[id_][0].text for id_ in ids(file)[1:4]] == ["0", "1", "2"]
+    assert [cells[id_][1].text for id_ in ids(file)[2:4]] == ["0", "1"]
+    # What is stored against the damaged one cannot be read either; what has a frame of its own can.
+    assert all(cell.text or "damaged" in cell.error for row in cells.values() for cell in row)
+
+
 @pytest.mark.parametrize("parent", ["gone", "itself"])
 def test_parents_that_lead_nowhere_or_in_a_circle_are_marked(file, opened, parent):
     bad = ids(file)[4]
@@ -86,6 +100,7 @@ def test_parents_that_lead_nowhere_or_in_a_circle_are_marked(file, opened, paren
         bad,
     )
     session = opened(file)
+    session.add_watch("total")
     marks = {row.checkpoint: row.mark for row in session.timeline().rows}
     assert marks[bad] in ("orphan", "cycle", "damaged")
     assert marks[ids(file)[2]] == ""
