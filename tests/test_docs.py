@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from debugger_ui.session.expression import MAX_CHARS, MAX_DEPTH, parse
+from debugger_ui.session.functions import FUNCTIONS
+from debugger_ui.session.plainly import BITS, ITEMS, STEPS
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -43,6 +47,27 @@ def test_the_commands_of_the_readme_are_targets_of_the_makefile():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     asked = set(re.findall(r"^make ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert {"demo", "test"} <= asked <= targets
+
+
+def test_the_functions_of_expressions_are_those_that_are_documented():
+    page = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8").split("## Functions")[1].split("\n## ")[0]
+    rows = "\n".join(line.split("|")[1] for line in page.splitlines() if line.startswith("|"))
+    assert set(re.findall(r"`(\w+)\(", rows)) == set(FUNCTIONS)
+
+
+def test_what_the_page_on_expressions_shows_can_be_written():
+    page = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    shown = [text for row in rows for text in re.findall(r"`([^`]+)`", row) if text != "+ - * / // % **"]
+    assert len(shown) > 30
+    for text in shown:
+        assert parse(text).text == text
+
+
+def test_the_limits_of_expressions_are_those_that_are_documented():
+    page = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8").split("## Limits")[1].split("\n## ")[0]
+    said = {int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", page)}
+    assert said == {MAX_CHARS, MAX_DEPTH, STEPS, ITEMS, BITS}
 
 
 def test_the_layers_in_the_architecture_are_the_ones_that_are_checked():

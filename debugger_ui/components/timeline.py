@@ -16,6 +16,7 @@ HTML = """<div class="timeline">
  title="Enter: next match, Shift+Enter: the one before"><span class="count" role="status"></span>
 <button type="button" class="hidden-branches" hidden></button></div>
 <button type="button" class="news" hidden></button>
+<div class="watched" hidden aria-label="Watches"></div>
 <div class="list" tabindex="0" role="listbox" aria-label="Checkpoints">
 <div class="inner"><svg class="lanes"></svg></div></div>
 </div>"""
@@ -33,6 +34,7 @@ class Clicks:
     older: Callable[[], None] = _nothing
     hidden: Callable[[], None] = _nothing
     news: Callable[[], None] = _nothing
+    unwatch: Callable[[], None] = _nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +48,28 @@ class Above:
 
 
 QUIET = Above()
+KEY = "timeline"
 TIMES = "\N{MULTIPLICATION SIGN}"
 SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "start"}
 """What a row without a node is called: the loop's first checkpoint only takes the input in."""
 
 
-def timeline(view: Timeline, *, key: str, selected: str, answered: str, clicks: Clicks, above: Above = QUIET) -> Any:
+def timeline(view: Timeline, *, selected: str, answered: str, clicks: Clicks, above: Above = QUIET) -> Any:
     """Draw the timeline; the clicked checkpoint comes back as state `selected.checkpoint`.
 
+    A watch that is to go comes back as state `unwatch.expression`.
     `answered` is the `selected.serial` of the last choice that `selected` has taken into account.
     """
     return mount(
         "timeline",
         HTML,
-        key=key,
+        key=KEY,
         height="stretch",
         on_selected_change=clicks.select,
         on_older_change=clicks.older,
         on_hidden_change=clicks.hidden,
         on_news_change=clicks.news,
+        on_unwatch_change=clicks.unwatch,
         data={**payload(view, selected=selected), "answered": answered, "hidden": above.hidden, "news": above.news},
     )
 
@@ -73,10 +78,11 @@ def payload(view: Timeline, *, selected: str) -> dict[str, Any]:
     """Return what the component's script gets: rows, then the selection."""
     names = {branch.head: branch.name for branch in view.branches} if len(view.branches) > 1 else {}
     rows = [_row(row, names.get(row.checkpoint, "")) for row in view.rows]
-    version = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    version = hashlib.sha256(json.dumps([rows, view.watches]).encode()).hexdigest()[:16]
     return {
         "version": version,
         "rows": rows,
+        "watches": list(view.watches),
         "lanes": view.lanes,
         "branches": len(view.branches),
         "total": view.total,
@@ -105,6 +111,7 @@ def _row(row: TimelineRow, branch_name: str) -> dict[str, Any]:
         "when": duration(row.milliseconds),
         "branch_name": branch_name,
         "text": text.lower(),
+        "cells": [{"x": cell.text, "e": cell.error} for cell in row.cells],
         "hint": f"{row.checkpoint}\nsaved {clock(row.created, date=True)}"
         + (f"\ndamaged: {row.mark}" if row.mark else ""),
     }

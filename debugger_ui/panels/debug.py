@@ -5,7 +5,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.graph import graph
 from debugger_ui.components.timeline import Above, Clicks, clock, duration, grouped, timeline
-from debugger_ui.panels import branches, inspector, live, transport
+from debugger_ui.panels import branches, inspector, live, transport, watches
 from debugger_ui.panels.tab import TIMELINE_PAGE, Tab, state
 from debugger_ui.panels.words import short
 from debugger_ui.session.views import CheckpointView, RunProgress
@@ -40,7 +40,6 @@ def history(here: Tab, view: CheckpointView | None) -> None:
         return
     timeline(
         rows,
-        key="timeline",
         selected=view.id,
         answered=str((state("timeline").get("selected") or {}).get("serial", "")),
         clicks=Clicks(
@@ -48,6 +47,7 @@ def history(here: Tab, view: CheckpointView | None) -> None:
             older=lambda: show_older(here),
             hidden=lambda: branches.toggle_hidden(here),
             news=lambda: show_news(here),
+            unwatch=lambda: watches.forget(here, state("timeline").get("unwatch") or {}),
         ),
         above=Above(branches.hidden_words(rows.hidden, here.hidden), live.words(here.news)),
     )

@@ -20,6 +20,20 @@ KEYS = (
     ("H", "This help"),
     ("↑ ↓ Home End", "in the timeline: move through checkpoints"),
 )
+EXPRESSIONS = (
+    ("score, len(topics)", 'A key of the state; state("my key") where its name is no plain word'),
+    ('messages[-1]["content"]', "Fields of messages, models and dataclasses, by name in brackets; slices as [1:3]"),
+    ("0 < score <= 0.5", "Comparisons, in, not in, is None; and, or, not; a if b else c"),
+    ("+ - * / // % **", "Arithmetic, and + * on texts and lists; all of bounded size"),
+    ('any(m["type"] == "ai" for m in messages)', "Lists and sets made from others, of bounded size"),
+    ('before("score"), changed("score")', "The value in the checkpoint before; whether it differs from it"),
+    ('has("score") and score > 1', "Whether a key has a value yet: without, an expression that needs it has none"),
+    (
+        "len min max sum abs round any all sorted",
+        "Functions; also set str int float bool lower keys values type",
+    ),
+)
+"""Documented in docs/expressions.md."""
 WORDS = (
     ("superstep", "One round of plan, execute and update. Step runs exactly one."),
     ("checkpoint", "The state after a superstep. Nothing here ever changes or deletes one."),
@@ -28,6 +42,8 @@ WORDS = (
     ("task", "One node's run in one superstep; a fan-out has several of the same node."),
     ("channel", "Where a state key's value lives. Its version grows when a write reaches it."),
     ("pending writes", "What finished tasks wrote before the superstep ended. They are not run again."),
+    ("breakpoint", "Where Continue stops: before or after a node, or when a key changes; on a condition, if given."),
+    ("watch", "An expression that the timeline shows for every checkpoint."),
     ("reducer", "Combines several writes into one value, in a fixed order."),
     ("interrupt", "A node asks for a value. Answering runs that node again from its first line."),
 )
@@ -49,6 +65,16 @@ def content() -> None:
     blocks = [
         sheet.section("Keys", [_table(KEYS, "Key", "Does")]),
         sheet.section("Words", [_table(WORDS, "Word", "Means")]),
+        sheet.section(
+            "Expressions",
+            [
+                sheet.text(
+                    "For conditions of breakpoints and for watches. They only read. More is in docs/expressions.md."
+                ),
+                _table(EXPRESSIONS, "As in", "Means"),
+            ],
+            folded=True,
+        ),
         sheet.section(
             "What changes something",
             [

@@ -10,6 +10,7 @@ from debugger_ui.components.timeline import grouped
 from debugger_ui.panels import why
 from debugger_ui.panels.tab import Tab
 from debugger_ui.panels.tab import state as component_state
+from debugger_ui.session.stops import expression_at
 from debugger_ui.session.views import CheckpointView, Path, StateEntry, ValueView
 
 TREE, RAW = "Tree", "JSON"
@@ -74,5 +75,12 @@ def pick(here: Tab, view: CheckpointView) -> None:
     picked = component_state("state").get("picked") or {}
     if picked.get("act") == "why":
         why.ask(here, str(picked.get("value")))
+    if picked.get("act") == "watch":
+        watch(here, str(picked.get("value")))
     if picked.get("act") == "full":
         here.full.add((view.id, str(picked.get("value"))))
+
+
+def watch(here: Tab, path: str) -> None:
+    """Show the value at a path, given as text, in every row of the timeline."""
+    here.act(here.session.add_watch, expression_at(tuple(json.loads(path))))

@@ -3,10 +3,11 @@
 // Rule: only the rows in view are in the DOM, so ten thousand checkpoints scroll like fifty.
 // Rule: the selection is Python's; a click or a key marks the row at once and reports it. Until Python has
 // answered that report, what it sends still speaks of the row before and does not move the mark.
+// Rule: all rows are equally high; watches give each of them a line of cells, two in a line.
 
 import { h, svg, icon, plain } from "./dom.js"
 
-const ROW = 40, LANE = 16, LEFT = 14, SPARE = 5, MAX_LANES = 8
+const ROW = 40, CELLS = 17, DOT = 20, INDENT = 33, LANE = 16, LEFT = 14, SPARE = 5, MAX_LANES = 8
 const PALETTE = ["blue", "violet", "orange", "green", "red", "yellow", "gray"]
 const STATUS = { waiting: "waiting", failed: "failed", done: "done", running: "running" }
 const WORD = { waiting: "waiting", failed: "failed", done: "finished", running: "running" }
@@ -36,6 +37,7 @@ class TimelineView {
     this.find = host.querySelector("input")
     this.count = host.querySelector(".count")
     this.extras = { hidden: host.querySelector(".hidden-branches"), news: host.querySelector(".news") }
+    this.watched = host.querySelector(".watched")
     for (const row of this.inner.querySelectorAll(".row, .older")) row.remove()
     this.dom = new Map()
     this.matches = null
@@ -52,6 +54,10 @@ class TimelineView {
       if (row) this.choose(+row.dataset.i)
     }, on)
     for (const [name, button] of Object.entries(this.extras)) button.addEventListener("click", () => this.set(name, { serial: this.next() }), on)
+    this.watched.addEventListener("click", e => {
+      const button = e.target.closest("button")
+      if (button) this.set("unwatch", { expression: button.dataset.watch, serial: this.next() })
+    }, on)
     this.list.addEventListener("keydown", e => this.key(e), on)
     this.find.addEventListener("input", () => this.search(), on)
     this.find.addEventListener("keydown", e => {
@@ -99,11 +105,12 @@ class TimelineView {
     this.parents = this.rows.map(row => this.index.get(row.parent) ?? -1)
     this.more = data.more
     this.gutter = LEFT - 6 + Math.min(MAX_LANES, Math.max(1, data.lanes)) * LANE
-    this.inner.style.height = `${this.rows.length * ROW + (data.more ? ROW : 0)}px`
+    this.watch(data.watches)
+    this.inner.style.height = `${this.rows.length * this.tall + (data.more ? this.tall : 0)}px`
     for (const row of this.dom.values()) row.remove()
     this.dom.clear()
     this.inner.querySelector(".older")?.remove()
-    if (data.more) this.inner.append(h("button", { type: "button", class: "older", style: `top:${this.rows.length * ROW}px` }, `Show older (${data.total - this.rows.length} more)`))
+    if (data.more) this.inner.append(h("button", { type: "button", class: "older", style: `top:${this.rows.length * this.tall}px` }, `Show older (${data.total - this.rows.length} more)`))
     const branches = data.branches === 1 ? "" : ` · ${data.branches} branches`
     this.summary = `${data.total} checkpoint${data.total === 1 ? "" : "s"}${branches}`
     this.search()
@@ -118,13 +125,24 @@ class TimelineView {
 
   // What is in view stays where it is when rows come above it; at the very top the new rows show.
   anchor() {
-    const top = this.list.scrollTop, row = this.rows[Math.floor(top / ROW)]
-    return top > 0 && row ? { id: row.id, by: top % ROW } : { top }
+    const top = this.list.scrollTop, row = this.rows[Math.floor(top / this.tall)]
+    return top > 0 && row ? { id: row.id, by: top % this.tall } : { top }
   }
 
   restore({ id, by, top }) {
     const at = this.index.get(id)
-    this.list.scrollTop = at === undefined ? top ?? this.list.scrollTop : at * ROW + by
+    this.list.scrollTop = at === undefined ? top ?? this.list.scrollTop : at * this.tall + by
+  }
+
+  watch(watches) {
+    this.watches = watches
+    this.tall = ROW + Math.ceil(watches.length / 2) * CELLS
+    this.inner.style.setProperty("--row", `${this.tall}px`)
+    this.watched.hidden = !watches.length
+    this.watched.style.paddingLeft = `${this.gutter + INDENT}px`
+    this.watched.replaceChildren(...watches.map(text => h("span", { class: "watch", title: plain(text) }, h("span", {}, plain(text)),
+      h("button", { type: "button", "data-watch": text, title: "Stop watching this", "aria-label": `Stop watching ${plain(text)}` }, icon("failed", 10)))))
+    this.watched.classList.toggle("single", watches.length === 1)
   }
 
   trace() {
@@ -140,8 +158,8 @@ class TimelineView {
 
   draw() {
     const top = this.list.scrollTop, height = this.list.clientHeight
-    const from = Math.max(0, Math.floor(top / ROW) - SPARE)
-    const to = Math.min(this.rows.length, Math.ceil((top + height) / ROW) + SPARE)
+    const from = Math.max(0, Math.floor(top / this.tall) - SPARE)
+    const to = Math.min(this.rows.length, Math.ceil((top + height) / this.tall) + SPARE)
     const key = `${from}:${to}:${this.selected}:${this.version}`
     if (key === this.drawn) return
     this.drawn = key
@@ -166,8 +184,16 @@ class TimelineView {
     const branch = r.branch_name ? h("span", { class: `branch c-${this.colour(r.lane)}`, title: plain(r.branch_name) }, plain(r.branch_name)) : null
     const first = h("div", { class: "one" }, h("span", { class: "step" }, String(r.step)), title, branch, mark)
     const second = h("div", { class: "two" }, h("span", { class: "sub" }, plain(r.sub)), h("span", { class: "when" }, r.when))
-    const row = h("div", { class: "row", role: "option", id: `row-${i}`, "data-i": i, "data-checkpoint": r.id, "data-source": r.source, "data-status": r.status, style: `top:${i * ROW}px;padding-left:${this.gutter}px`, title: plain(r.hint) }, first, second)
+    const row = h("div", { class: "row", role: "option", id: `row-${i}`, "data-i": i, "data-checkpoint": r.id, "data-source": r.source, "data-status": r.status, style: `top:${i * this.tall}px;padding-left:${this.gutter}px`, title: plain(r.hint) }, first, second, this.watches.length ? this.cells(i) : null)
     return row
+  }
+
+  cells(i) {
+    const before = this.rows[this.parents[i]]?.cells
+    return h("div", { class: `cells${this.watches.length === 1 ? " single" : ""}` }, ...this.rows[i].cells.map(({ x, e }, k) => {
+      const moved = before && before[k].x !== x ? " moved" : ""
+      return h("span", { class: `cell${e ? " none" : moved}`, title: `${plain(this.watches[k])}\n${plain(e || x)}` }, e ? "–" : plain(x))
+    }))
   }
 
   colour(lane) { return PALETTE[lane % PALETTE.length] }
@@ -177,16 +203,16 @@ class TimelineView {
   drawLanes(from, to) {
     const out = this.lines
     out.replaceChildren()
-    out.style.top = `${from * ROW}px`
-    out.setAttribute("height", (to - from) * ROW)
+    out.style.top = `${from * this.tall}px`
+    out.setAttribute("height", (to - from) * this.tall)
     out.setAttribute("width", this.gutter)
-    const y = i => (i - from) * ROW + ROW / 2
+    const y = i => (i - from) * this.tall + DOT
     for (let i = 0; i < to; i++) {
       const p = this.parents[i]
       if (p < 0 ? i < from || !this.rows[i].parent : p < from || p <= i) continue
       const end = p < 0 ? this.rows.length : p
       const x1 = this.laneX(this.rows[i].lane), x2 = p < 0 ? x1 : this.laneX(this.rows[p].lane)
-      const bend = `V${y(end) - ROW}C${x1},${y(end) - ROW * 0.4} ${x2},${y(end) - ROW * 0.6} ${x2},${y(end)}`
+      const bend = `V${y(end) - this.tall}C${x1},${y(end) - this.tall * 0.4} ${x2},${y(end) - this.tall * 0.6} ${x2},${y(end)}`
       svg("path", { d: `M${x1},${y(i)}${x1 === x2 ? `V${y(end)}` : bend}`, class: `line c-${this.colour(this.rows[i].lane)}${this.path.has(i) ? " on" : ""}` }, out)
     }
     for (let i = from; i < to; i++) this.drawDot(i, y(i), out)
@@ -213,9 +239,9 @@ class TimelineView {
   }
 
   reveal(i) {
-    const y = i * ROW, { scrollTop, clientHeight } = this.list
-    if (y < scrollTop + ROW * 0.5) this.list.scrollTop = Math.max(0, y - clientHeight / 3)
-    else if (y > scrollTop + clientHeight - ROW * 1.5) this.list.scrollTop = y - (clientHeight * 2) / 3
+    const y = i * this.tall, { scrollTop, clientHeight } = this.list
+    if (y < scrollTop + this.tall * 0.5) this.list.scrollTop = Math.max(0, y - clientHeight / 3)
+    else if (y > scrollTop + clientHeight - this.tall * 1.5) this.list.scrollTop = y - (clientHeight * 2) / 3
   }
 
   // A serial makes two reports of the same choice different, so that neither is taken for no change.
@@ -240,7 +266,7 @@ class TimelineView {
 
   key(event) {
     const i = this.index.get(this.selected) ?? 0, last = this.rows.length - 1
-    const page = Math.max(1, Math.floor(this.list.clientHeight / ROW) - 1)
+    const page = Math.max(1, Math.floor(this.list.clientHeight / this.tall) - 1)
     const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: last, PageDown: i + page, PageUp: i - page }[event.key]
     if (to === undefined) return
     event.preventDefault()

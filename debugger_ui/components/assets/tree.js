@@ -32,7 +32,7 @@ function top(row, view, where, depth) {
 }
 
 function branch(key, node, view, where, depth, marks = []) {
-  if (node?.w) marks = [...marks, why(node.w)]
+  if (node?.w) marks = [...marks, watch(node.w), why(node.w)]
   const name = h("span", { class: "key" }, plain(key))
   if (!node) return h("div", { class: "leaf" }, name, h("span", { class: "v none" }, "empty"), ...marks)
   if (!node.c?.length) return leaf(name, node, view, where, marks)
@@ -71,6 +71,11 @@ function preview(node) {
 /** The question who wrote a value; Python answers it by the path. */
 function why(path) {
   return h("button", { type: "button", class: "why", "data-act": "why", "data-value": path, title: "Why this value: who wrote it, from what" }, "why")
+}
+
+/** The wish to see a value at every checkpoint. */
+function watch(path) {
+  return h("button", { type: "button", class: "why watch", "data-act": "watch", "data-value": path, title: "Watch this value: show it in every row of the timeline", "aria-label": "Watch this value" }, icon("watch", 13))
 }
 
 /** What is left out of a value; a button when Python says by which path it can be asked for. */
