@@ -124,7 +124,7 @@ def problem_note(problem: Problem, *, name: str = "problem", dismiss: bool = Fal
         content = f"{content} ({where})"
     if problem.field and named(problem.field) and problem.field not in content:
         content = f"{problem.field}: {content}"
-    tone = "warn" if problem.kind in ("read-only", "unavailable", "busy", "moved-on") else "error"
+    tone = "warn" if problem.kind in ("read-only", "unavailable", "busy", "moved-on", "condition") else "error"
     return note(content, tone, details=problem.details, name=name, dismiss=dismiss)
 
 

@@ -149,8 +149,8 @@ def differs(key: str, now: Mapping[str, Any], before: Mapping[str, Any]) -> bool
 
 def _unevaluated(unknown: list[tuple[Breakpoint, str]]) -> Problem:
     said = [
-        f"The run stopped at the breakpoint {point.place}, because its condition could not be evaluated: {error} "
-        f"The condition is: {point.condition}"
+        f"The run stopped at the breakpoint {point.place}, because its condition could not be evaluated: "
+        f"{point.condition}. {error}"
         for point, error in unknown
     ]
     return Problem("\n".join(said), kind="condition", field="")

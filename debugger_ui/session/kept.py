@@ -25,6 +25,8 @@ LOCK = ".lock"
 
 Key = tuple[str, str, str]
 Row = Mapping[str, Any]
+Stamp = tuple[int, int, int]
+"""Time, size and number of a file."""
 
 
 class Kept:
@@ -36,14 +38,28 @@ class Kept:
         """Why rows are not kept on disk, in a sentence; empty when they are or need not be."""
         self._lock = threading.RLock()
         self._rows: dict[Key, Row] = {}
-        self._read: tuple[int, int, int] | None = None
+        self._read: Stamp | None = None
         """Which state of the file was read last."""
 
     def rows(self, kind: str, graph: str) -> dict[str, Row]:
         """Return the rows of a kind by id, in the order in which they were made."""
         with self._lock:
-            self._load()
+            if self.file is not None:
+                self._look(self.file)
             return {id_: row for (k, g, id_), row in self._rows.items() if (k, g) == (kind, graph)}
+
+    def _look(self, file: FilePath) -> None:
+        """Read the file if it has changed; without its lock in a folder that only lets look."""
+        try:
+            if self._stamp() == self._read:
+                return
+            try:
+                with _locked(file):
+                    self._load()
+            except PermissionError:
+                self._load()
+        except OSError as error:  # it may be there again at the next look
+            self.problem = self._unreadable(error)
 
     def put(self, kind: str, graph: str, id_: str, row: Row) -> None:
         """Set a row; one that is there keeps its place."""
@@ -55,44 +71,41 @@ class Kept:
 
     def _change(self, change: Callable[[dict[Key, Row]], object]) -> None:
         with self._lock:
-            self._load()
-            if self.file is None:
-                change(self._rows)
-                return
             try:
-                with _locked(self.file.with_name(self.file.name + LOCK)):
-                    self._load()
-                    change(self._rows)
-                    self._save()
+                if self.file is not None:
+                    with _locked(self.file):
+                        self._load()
+                        change(self._rows)
+                        self._save()
+                    return
             except OSError as error:
-                change(self._rows)
                 self._give_up(f"Breakpoints and watches last only as long as this program: {error}.")
+            change(self._rows)
 
-    def _load(self) -> None:
+    def _stamp(self) -> Stamp | None:
+        """Return which state of the file is there, None when there is no file."""
         if self.file is None:
-            return
+            return None
         try:
             found = self.file.stat()
         except FileNotFoundError:
-            if self._read is not None:
-                self._rows, self._read = {}, None
-            return
-        except OSError as error:
-            self._give_up(self._unreadable(error))
-            return
-        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-        if stamp == self._read:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def _load(self) -> None:
+        stamp = self._stamp()
+        if self.file is None or stamp == self._read:
             return
         try:
-            rows = json.loads(self.file.read_text(encoding="utf-8"))
+            rows = json.loads(self.file.read_text(encoding="utf-8")) if stamp is not None else []
             self._rows = {
                 (str(row["kind"]), str(row["graph"]), str(row["id"])): {
                     name: value for name, value in row.items() if name not in ("kind", "graph", "id")
                 }
                 for row in rows
             }
-            self._read = stamp
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            self._read, self.problem = stamp, ""
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             self._give_up(self._unreadable(error))
 
     def _unreadable(self, error: Exception) -> str:
@@ -109,14 +122,13 @@ class Kept:
         fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}.new")
         fresh.write_text(json.dumps(rows, indent=1), encoding="utf-8")
         os.replace(fresh, self.file)
-        found = self.file.stat()
-        self._read = (found.st_mtime_ns, found.st_size, found.st_ino)
+        self._read = self._stamp()
 
 
 @contextmanager
-def _locked(path: FilePath) -> Iterator[None]:
-    """Hold the lock that the file at a path stands for; the system gives it back when a program dies."""
-    with path.open("a+b") as handle:
+def _locked(file: FilePath) -> Iterator[None]:
+    """Hold the lock of a file, which is a file beside it; the system gives it back when a program dies."""
+    with file.with_name(file.name + LOCK).open("a+b") as handle:
         if sys.platform == "win32":
             handle.seek(0)
             msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK, 1)
