@@ -3,10 +3,10 @@
 Rule: the URL says what is looked at. Opening one runs and writes nothing.
 """
 
+import json
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlencode
+from typing import Any
 
 import streamlit as st
 
@@ -18,9 +18,9 @@ COMPARE = "Compare"
 STATE_KEY = "_compare"
 PARTS = ("graph", "thread", "branch", "checkpoint", "namespace")
 SIDES = ("left", "right")
-AT = {"left": "left_at", "right": "right_at"}
-PARAMS = (*(f"{side}_{part}" for side in SIDES for part in PARTS), *AT.values())
-MAX_PARAM = 2_000
+PARAM = "compare"
+"""One parameter, so that the URL is never seen half changed, and one step back undoes one choice."""
+MAX_PARAM = 10_000
 ONE_BRANCH = "This thread has one branch. Step, answer or edit at an older checkpoint to start another."
 
 
@@ -40,22 +40,36 @@ class Choice:
         """Return the choice with another side; the pair was of the old ones."""
         return Choice(side, self.right) if name == "left" else Choice(self.left, side)
 
-    def to_params(self) -> dict[str, str]:
-        """Return the choice as URL parameters."""
-        params: dict[str, str] = {}
-        for name, side, at in zip(SIDES, (self.left, self.right), self.pair, strict=True):
-            parts = {f"{name}_{part}": str(getattr(side, part)) for part in PARTS} | {AT[name]: at}
-            params.update({key: value for key, value in parts.items() if value})
-        return params
+    def to_param(self) -> str:
+        """Return the choice as text for the URL."""
+        said: dict[str, Any] = {
+            name: {part: getattr(side, part) for part in PARTS if getattr(side, part)}
+            for name, side in zip(SIDES, (self.left, self.right), strict=True)
+        }
+        if any(self.pair):
+            said["at"] = list(self.pair)
+        return json.dumps(said, separators=(",", ":"))
 
     @classmethod
-    def from_params(cls, params: Mapping[str, str]) -> "Choice | None":
-        """Read a choice from URL parameters; None unless both threads are named."""
-        known = {name: value for name, value in params.items() if len(value) <= MAX_PARAM}
-        left, right = (Side(**{part: known.get(f"{name}_{part}", "") for part in PARTS}) for name in SIDES)
+    def from_param(cls, text: str) -> "Choice | None":
+        """Read a choice from the URL's text; None unless it names both threads."""
+        try:
+            said = json.loads(text) if len(text) <= MAX_PARAM else None
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(said, dict):
+            return None
+        left, right = (_side(said.get(name)) for name in SIDES)
         if not left.thread or not right.thread:
             return None
-        return cls(left, right, (known.get(AT["left"], ""), known.get(AT["right"], "")))
+        at = said.get("at")
+        pair = [str(id_) for id_ in at] if isinstance(at, list) else []
+        return cls(left, right, (pair[0], pair[1]) if len(pair) == 2 else ("", ""))
+
+
+def _side(said: object) -> Side:
+    parts = said if isinstance(said, dict) else {}
+    return Side(**{part: str(parts.get(part) or "") for part in PARTS})
 
 
 @dataclass
@@ -63,12 +77,12 @@ class Chosen:
     """What one browser tab compares."""
 
     choice: Choice | None = None
-    params: dict[str, str] = field(default_factory=dict)
+    param: str = ""
     """The comparison's part of the URL as it was last read or written."""
     leading: bool = False
     """It was chosen here since the URL was read: it leads, the URL follows."""
     left: dict[str, float] = field(default_factory=dict)
-    """Query strings that were replaced, and when."""
+    """Such parts that were replaced, and when."""
     away: bool = True
     """Another page was shown before."""
     rows: int = 0
@@ -89,10 +103,10 @@ def current(here: Tab) -> Choice | None:
     """Return what is compared: what the URL says, what was chosen, or the cursor's branch; None without a thread."""
     state = chosen()
     arrived, state.away = state.away, False
-    given = {name: st.query_params[name] for name in PARAMS if name in st.query_params}
-    late = time.monotonic() - state.left.get(urlencode(given), -GRACE) < GRACE
-    before, state.params = state.params, given
-    if not (state.leading or late or given == before) and (linked := Choice.from_params(given)) is not None:
+    given = str(st.query_params.get(PARAM, ""))
+    late = time.monotonic() - state.left.get(given, -GRACE) < GRACE
+    before, state.param = state.param, given
+    if not (state.leading or late or given == before) and (linked := Choice.from_param(given)) is not None:
         state.choice = linked
     elif arrived and not state.leading and state.choice is not None and not about(state.choice, here):
         state.choice = None
@@ -119,25 +133,23 @@ def first(here: Tab) -> Choice | None:
 def write_url() -> None:
     """Say in the URL what is compared."""
     state = chosen()
-    wanted = state.choice.to_params() if state.choice is not None else {}
-    if wanted == state.params:
+    wanted = state.choice.to_param() if state.choice is not None else ""
+    if wanted == state.param:
         return
-    state.left[urlencode(state.params)] = time.monotonic()
-    for name in PARAMS:
-        if name in wanted:
-            st.query_params[name] = wanted[name]
-        elif name in st.query_params:
-            del st.query_params[name]
-    state.params = wanted
+    state.left[state.param] = time.monotonic()
+    if wanted:
+        st.query_params[PARAM] = wanted
+    elif PARAM in st.query_params:
+        del st.query_params[PARAM]
+    state.param = wanted
 
 
 def leave() -> None:
     """Take the comparison out of the URL: another page is shown. The choice itself is kept."""
     state = chosen()
-    state.away, state.params = True, {}
-    for name in PARAMS:
-        if name in st.query_params:
-            del st.query_params[name]
+    state.away, state.param = True, ""
+    if PARAM in st.query_params:
+        del st.query_params[PARAM]
 
 
 def entry(here: Tab) -> None:

@@ -88,6 +88,25 @@ def test_threads_checkpoints_and_outlines_can_be_looked_at_without_values(open_s
     assert [(write.task_id, write.channel) for write in older.writes] == [("t3", "m")]
 
 
+def test_the_digests_of_a_steps_writes_are_the_same_exactly_where_the_values_are(open_saver):
+    face = open_saver()
+    made = {}
+    for thread, value in (("one", {"x": 1}), ("two", {"x": 1}), ("three", {"x": 1.0})):
+        line = Line(face, thread)
+        line.put({"m": 0})
+        line.put({"m": value}, writes=[("task", "path", [("m", value), ("n", None)])])
+        made[thread] = line.id
+    saver = open_saver().saver
+    found = {thread: saver.step_digests(thread, "", [id_, "no such id"]) for thread, id_ in made.items()}
+    assert {thread: [len(rows) for rows in steps.values()] for thread, steps in found.items()} == {
+        thread: [2, 0] for thread in made
+    }
+    one, two, three = (found[thread][id_] for thread, id_ in made.items())
+    assert [(row.task_id, row.task_path, row.channel) for row in one] == [("task", "path", "m"), ("task", "path", "n")]
+    assert [row.digest for row in one] == [row.digest for row in two]
+    assert [a.digest == b.digest for a, b in zip(one, three, strict=True)] == [False, True]
+
+
 def test_a_change_shows_in_the_data_version(open_saver):
     one, two = open_saver(), open_saver()
     seen = [one.saver.data_version()]
