@@ -6,16 +6,13 @@ Rules:
 - What made a checkpoint does not change any more, so a fingerprint is worked out once.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
 from typing import Any, Protocol
 
 from debugger_ui.engines import naming
-
-FEW = 16
-"""Checkpoints that are read one by one rather than by a walk over their thread."""
 
 Config = Callable[[str, str, str], Any]
 """Makes a saver's config out of thread, checkpoint and namespace."""
@@ -61,7 +58,7 @@ class Made:
 
 
 class SavedContents:
-    """What a `BaseCheckpointSaver` tells by `get_tuple` and `list`."""
+    """What a `BaseCheckpointSaver` tells by `get_tuple`."""
 
     def __init__(self, saver: Any, config: Config, tasks_of: TasksOf) -> None:
         self.saver = saver
@@ -83,26 +80,8 @@ class SavedContents:
         return {made.id: self._known[thread, namespace, made.id] for made in wanted}
 
     def _fresh(self, thread: str, missing: Sequence[Made], namespace: str) -> Iterator[tuple[str, str]]:
-        told: dict[str, list[Made]] = {}
         for made in missing:
-            told.setdefault(made.parent if made.source == "loop" else made.id, []).append(made)
-        for id_, item in self._tuples(thread, told, namespace):
-            for made in told[id_]:
-                loop = made.source == "loop"
-                writes = self._by_tasks(item, thread, made, namespace) if loop else entered(item, made)
-                yield made.id, fingerprint(writes, self._digest)
-
-    def _tuples(self, thread: str, ids: Collection[str], namespace: str) -> Iterator[tuple[str, Any]]:
-        """Yield the checkpoints, one in memory at a time; None for one that is not there."""
-        left = dict.fromkeys(ids)
-        if len(left) > FEW:
-            for item in self.saver.list(self.config(thread, "", namespace)):
-                id_ = str(item.config["configurable"]["checkpoint_id"])
-                if id_ in left:
-                    del left[id_]
-                    yield id_, item
-        for id_ in left:
-            yield id_, self._get(thread, id_, namespace)
+            yield made.id, fingerprint(self.written(thread, made, namespace), self._digest)
 
     def _get(self, thread: str, id_: str, namespace: str) -> Any:
         return self.saver.get_tuple(self.config(thread, id_, namespace)) if id_ else None

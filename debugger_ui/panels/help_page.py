@@ -39,6 +39,7 @@ WORDS = (
     ("checkpoint", "The state after a superstep. Nothing here ever changes or deletes one."),
     ("thread", "The tree of checkpoints of one conversation."),
     ("branch", "A path from the root to a newest checkpoint. Editing or re-running in the past starts one."),
+    ("compare", "Two branches or threads side by side. Steps are equal when the same nodes wrote the same."),
     ("task", "One node's run in one superstep; a fan-out has several of the same node."),
     ("channel", "Where a state key's value lives. Its version grows when a write reaches it."),
     ("pending writes", "What finished tasks wrote before the superstep ended. They are not run again."),

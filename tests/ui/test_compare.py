@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from debugger_ui.panels import compare
 from debugger_ui.panels.compare_choice import Choice
