@@ -123,7 +123,7 @@ def mirrored(found):
 
 
 def words(text):
-    return Counter(re.findall(r"[\w()]+", text))
+    return Counter(re.findall(r"\w+", text))
 
 
 @PATIENT
