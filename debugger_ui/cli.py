@@ -63,6 +63,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("target", nargs="?", help="demo, package.module:graph, or a folder with langgraph.json")
     made.add_argument("--db", metavar="FILE", help="database with the checkpoints (demo: where to keep them)")
     made.add_argument("--read-only", action="store_true", help="look only: no run, no edit, no answer")
+    made.add_argument(
+        "--mask",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="neither show nor export a key (api_key), path (user.token) or pattern (messages.*.content); "
+        "may be repeated",
+    )
     made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     made.add_argument("--port", type=port_number, default=PORT, help="0 for a free one (default: %(default)s)")
     made.add_argument("--no-browser", action="store_true", help="do not open a browser")
@@ -87,13 +95,15 @@ def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace
         SessionError: it cannot be opened.
     """
     if arguments.target != DEMO:
-        return Workspace.open(arguments.target, database=arguments.db, read_only=arguments.read_only)
+        return Workspace.open(
+            arguments.target, database=arguments.db, read_only=arguments.read_only, mask=arguments.mask
+        )
     database = arguments.db
     if database is None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="forkpoint-demo-"))
         database = str(Path(folder) / "demo.sqlite")
         print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
-    return Workspace.open(DEMO, database=database, read_only=arguments.read_only)
+    return Workspace.open(DEMO, database=database, read_only=arguments.read_only, mask=arguments.mask)
 
 
 def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from debugger_ui.dbtools import check, export, importing, info, prune
 from debugger_ui.engines.opening import open_saver
+from debugger_ui.session.problems import SessionError
 from runtime.checkpoint.errors import CheckpointStorageError
 
 ERROR = 2
@@ -33,6 +34,8 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser().parse_args(argv)
     try:
         return int(_run(arguments))
+    except SessionError as error:
+        return complain(error.problem.message)
     except CheckpointStorageError as error:
         status = complain(str(error))
         is_answer = arguments.run is check.run and error.reason == "corrupt"
@@ -75,6 +78,10 @@ def parser() -> argparse.ArgumentParser:
     exporting.add_argument("thread", metavar="THREAD", help="the thread's id")
     exporting.add_argument("out", metavar="OUT.json", help="the file to write; must not exist")
     _importing(tools)
+    exporting.add_argument(
+        "--mask", action="append", default=[], metavar="KEY", help="mask a key, path or pattern; may be repeated"
+    )
+    exporting.add_argument("--unmasked", action="store_true", help="also the values that the debugger masks")
     return made
 
 

@@ -153,6 +153,9 @@ def field_title(field: EditField) -> sheet.Block:
             sheet.word(field.type, "muted"),
             sheet.word(f"reducer {field.reducer}", "mono muted") if field.reducer else None,
             sheet.chip("no value yet") if field.empty else None,
+            sheet.chip("masked", "", "lock", title="Leave the mark to keep the value, or write a new one over it")
+            if field.masked
+            else None,
         ]
     )
 
@@ -160,7 +163,7 @@ def field_title(field: EditField) -> sheet.Block:
 def start_text(field: EditField, mode: str) -> str:
     """Return what the editor starts with: the value, or an empty list to append."""
     if mode == APPEND:
-        return "[]" if field.text.lstrip().startswith("[") or field.empty else field.text
+        return "[]" if field.text.lstrip().startswith("[") or field.empty or field.masked else field.text
     return field.text
 
 
@@ -174,7 +177,7 @@ def outcome(preview: EditPreview, edits: list[Edit]) -> list[sheet.Block]:
     if preview.problems:
         return [sheet.problem_note(problem, name="edit-problem") for problem in preview.problems]
     blocks: list[sheet.Block] = []
-    changes = [one for one in preview.outcomes if one.before != one.after]
+    changes = [one for one in preview.outcomes if one.changed]
     if changes:
         rows = [{"key": one.key, "value": sheet.node(one.after), "by": ""} for one in changes]
         blocks.append(sheet.section("Becomes", [sheet.tree(rows, depth=1)], folded=True, count=len(changes)))

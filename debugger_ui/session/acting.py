@@ -5,12 +5,12 @@ Everything that is refused is refused before anything has run or been written.
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Advance, Editor, Place, Record, Runner
-from debugger_ui.session.codec import to_text
+from debugger_ui.session.codec import restore, to_text
 from debugger_ui.session.edits import Edits
 from debugger_ui.session.forms import fields_of_schema, parse_fields
 from debugger_ui.session.jobs import Job
@@ -21,6 +21,7 @@ from debugger_ui.session.reading import Spot
 from debugger_ui.session.runs import Order, Worker
 from debugger_ui.session.shape import safe_repr
 from debugger_ui.session.text import literal
+from debugger_ui.session.veil import Veil
 from debugger_ui.session.view_actions import FormField, RunForm
 from debugger_ui.session.view_record import QuestionView
 from debugger_ui.session.view_values import Ability
@@ -226,18 +227,25 @@ class Acting:
 
     def form(self) -> RunForm:
         """Return the input form of the graph."""
-        engine = self.desk.engine
-        example = engine.example()
         return RunForm(
             fields=self._fields(),
-            example="" if example is MISSING else to_text(example),
-            thread=f"{engine.name}-{uuid.uuid4().hex[:6]}",
+            example=self._example_text(),
+            thread=f"{self.desk.engine.name}-{uuid.uuid4().hex[:6]}",
         )
 
+    def _example(self) -> Veil:
+        """Return the example input as it may be shown; of nothing when there is none."""
+        return self.workspace.masks.veil((), self.desk.engine.example())
+
+    def _example_text(self) -> str:
+        shown = self._example().shown
+        return "" if shown is MISSING else to_text(shown)
+
     def _fields(self) -> tuple[FormField, ...]:
-        engine = self.desk.engine
-        example = engine.example()
-        return fields_of_schema(engine.input_schema(), None if example is MISSING else example)
+        shown = self._example().shown
+        fields = fields_of_schema(self.desk.engine.input_schema(), None if shown is MISSING else shown)
+        hides = self.workspace.masks.hides
+        return tuple(replace(field, text="") if hides((field.key,)) else field for field in fields)
 
     def new_run(self, given: Mapping[str, str] | str, thread: str, *, run: bool) -> Job:
         """Start a thread with input, stopping at its input checkpoint unless `run`."""
@@ -258,10 +266,11 @@ class Acting:
         return Spot(thread, "", history.branch_of[newest], newest, True) if newest else None
 
     def _input(self, given: Mapping[str, str] | str) -> Any:
-        example = self.desk.engine.example()
+        example = self._example()
         if isinstance(given, str):
-            same = example is not MISSING and given.strip() == to_text(example).strip()
-            value = example if same else parse_json(given, "input")
+            value = example.real(example.shown)
+            if value is MISSING or given.strip() != self._example_text().strip():
+                value = self._with_masked(parse_json(given, "input"), example)
             if not isinstance(value, Mapping):
                 raise refuse(
                     f"The input is an object {{...}} with the graph's keys, not {type(value).__name__}: "
@@ -269,10 +278,22 @@ class Acting:
                     field="input",
                 )
             return value
-        values = parse_fields(self._fields(), given, None if example is MISSING else example)
+        values = parse_fields(self._fields(), given, None if example.shown is MISSING else example.shown)
         if not values:
             raise refuse("The input is empty. Fill in at least one field.", field="input")
-        return values
+        return self._with_masked(values, example)
+
+    def _with_masked(self, given: Any, example: Veil) -> Any:
+        """Return what was typed, its masked marks being what the example has there."""
+        if not example.hides or not isinstance(given, Mapping):
+            return given
+        known = example.shown if isinstance(example.shown, Mapping) else {}
+        return {
+            key: example.real(value)
+            if value is known.get(key)
+            else restore(value, known.get(key), (key,), example.real)
+            for key, value in given.items()
+        }
 
     # --- edits --------------------------------------------------------------------------------
 
@@ -282,7 +303,7 @@ class Acting:
         able = self.edit_ability(spot)
         if not able.allowed:
             raise refuse(able.reason, kind="unavailable")
-        return Edits(self.desk.engine, editor, spot, self.desk.reading.record(spot))
+        return Edits(self.desk.reading, editor, spot)
 
     def not_busy(self, thread: str) -> None:
         """Refuse while a job holds the thread."""

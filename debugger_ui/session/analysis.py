@@ -6,10 +6,23 @@ triggers, versions and versions seen.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, ChannelSpec, Engine, Fold, NodeSpec, NodeVerdict, Place, Record, Task
+from debugger_ui.engines.base import (
+    MISSING,
+    ChannelSpec,
+    Engine,
+    Fold,
+    FoldedWrite,
+    NodeSpec,
+    NodeVerdict,
+    Place,
+    Record,
+    Task,
+)
+from debugger_ui.session.reading import Reading
 from debugger_ui.session.render import BRIEF, view
 from debugger_ui.session.view_analysis import FoldStep, PlanVerdict, PlanView, TriggerView, UpdateFold, UpdateView
 from debugger_ui.session.view_values import ValueView
@@ -84,13 +97,17 @@ def _cause(channel: str) -> str:
     return f"{channel} has moved on"
 
 
-def update_view(engine: Engine, record: Record, child: Record | None, place: Place) -> UpdateView:
-    """Return how the writes of the superstep that starts at a record fold, channel by channel."""
+def update_view(reading: Reading, record: Record, child: Record | None, place: Place) -> UpdateView:
+    """Return how the writes of the superstep that starts at a record fold, channel by channel.
+
+    The records are the real ones, since reducers run on values; what they make is masked before it is shown.
+    """
+    engine, masks = reading.engine, reading.masks
     specs = engine.channels(place.namespace)
     said = engine.folds(place)
     tasks = sorted(record.tasks, key=_order)
     if said is not None:
-        folds = [_retold(fold, child, specs) for fold in said if not naming.is_control(fold.channel)]
+        folds = [_stored(fold, child) for fold in said if not naming.is_control(fold.channel)]
     else:
         written: dict[str, list[tuple[Task, Any]]] = {}
         for task in tasks:
@@ -99,24 +116,30 @@ def update_view(engine: Engine, record: Record, child: Record | None, place: Pla
                     written.setdefault(channel, []).append((task, value))
         folds = [_fold(engine, name, writes, record, child, specs) for name, writes in written.items()]
     return UpdateView(
-        folds=tuple(folds),
+        folds=tuple(_fold_view(masks.fold(fold), specs) for fold in folds),
         tasks_in=sum(task.done for task in tasks),
         tasks=len(tasks),
         computed=said is not None,
     )
 
 
-def _retold(fold: Fold, child: Record | None, specs: Mapping[str, ChannelSpec]) -> UpdateFold:
-    stored = child.channels.get(fold.channel, fold.after) if child is not None else fold.after
-    version = child.versions.get(fold.channel) if child is not None else fold.version_after
+def _stored(fold: Fold, child: Record | None) -> Fold:
+    """Return a fold with what the next checkpoint has, once there is one."""
+    if child is None:
+        return fold
+    after, version = child.channels.get(fold.channel, fold.after), child.versions.get(fold.channel)
+    return replace(fold, after=after, version_after=version)
+
+
+def _fold_view(fold: Fold, specs: Mapping[str, ChannelSpec]) -> UpdateFold:
     return UpdateFold(
         channel=fold.channel,
         reducer=fold.reducer,
         before=_shown(fold.before),
         steps=tuple(FoldStep(s.task, s.node, view(s.value, BRIEF), _shown(s.after)) for s in fold.steps),
-        after=_shown(stored),
+        after=_shown(fold.after),
         version_before=naming.show_version(fold.version_before),
-        version_after=naming.show_version(version),
+        version_after=naming.show_version(fold.version_after),
         state_key=specs[fold.channel].state_key if fold.channel in specs else naming.is_state_key(fold.channel),
         refused=fold.refused,
     )
@@ -133,22 +156,20 @@ def _fold(
     record: Record,
     child: Record | None,
     specs: Mapping[str, ChannelSpec],
-) -> UpdateFold:
+) -> Fold:
     before = record.channels.get(name, record.state.get(name, MISSING))
     folded = engine.fold(name, before, [value for _, value in writes])
-    stored = child.channels.get(name, MISSING) if child is not None else (folded[-1] if folded else MISSING)
-    return UpdateFold(
+    return Fold(
         channel=name,
         reducer=specs[name].reducer if name in specs else "",
-        before=_shown(before),
+        before=before,
         steps=tuple(
-            FoldStep(task.id, task.name, view(value, BRIEF), _shown(folded[index]) if index < len(folded) else None)
+            FoldedWrite(task.id, task.name, value, folded[index] if index < len(folded) else MISSING)
             for index, (task, value) in enumerate(writes)
         ),
-        after=_shown(stored),
-        version_before=naming.show_version(record.versions.get(name)),
-        version_after=naming.show_version(child.versions.get(name)) if child is not None else "",
-        state_key=specs[name].state_key if name in specs else naming.is_state_key(name),
+        after=child.channels.get(name, MISSING) if child is not None else (folded[-1] if folded else MISSING),
+        version_before=record.versions.get(name),
+        version_after=child.versions.get(name) if child is not None else None,
     )
 
 

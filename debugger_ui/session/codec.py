@@ -24,6 +24,7 @@ from debugger_ui.session.shape import fields_of, kind_of, ordered, safe_repr, ty
 from debugger_ui.session.text import json_safe, path_label
 
 MARK = "$type"
+MASKED_MARK = "masked"
 MAX_DEPTH = 200
 Path = tuple[str | int, ...]
 
@@ -79,6 +80,8 @@ def _marked(value: Any, kind: str) -> dict[str, Any]:
         return {MARK: type(value).__name__, "value": value.isoformat()}
     if kind == "enum":
         return {MARK: type_name(value), "name": value.name}
+    if kind == "masked":
+        return {MARK: MASKED_MARK}
     return {MARK: type_name(value), "shown": safe_repr(value)[:2_000]}
 
 
@@ -93,19 +96,29 @@ def to_text(value: Any) -> str:
     return json_safe(compact if len(compact) <= 60 else json.dumps(plain, ensure_ascii=False, indent=2))
 
 
-def restore(plain: Any, old: Any, path: Path = ()) -> Any:
+Real = Callable[[Any], Any]
+
+
+def itself(value: Any) -> Any:
+    """Return the value: nothing of it was masked."""
+    return value
+
+
+def restore(plain: Any, old: Any, path: Path = (), real: Real = itself) -> Any:
     """Return the Python value that an edited `plain` stands for, where `old` stood before.
+
+    Where `old` was shown with masked parts, `real` gives the original of a part of it.
 
     Raises:
         SessionError: a part cannot be made into what its place needs; the path says which.
     """
     if same(plain, old):
-        return old
+        return real(old)
     kind = kind_of(old)
     if isinstance(plain, list):
-        return _restore_list(plain, old if kind in ("list", "tuple", "set") else [], path)
+        return _restore_list(plain, old if kind in ("list", "tuple", "set") else [], path, real)
     if isinstance(plain, dict):
-        return _restore_dict(plain, old, kind, path)
+        return _restore_dict(plain, old, kind, path, real)
     if kind == "float" and type(plain) is int and abs(plain) <= 2**53:
         return float(plain)
     return plain
@@ -131,7 +144,7 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _restore_list(plain: Sequence[Any], old: Any, path: Path) -> Any:
+def _restore_list(plain: Sequence[Any], old: Any, path: Path, real: Real) -> Any:
     before = list(ordered(old)) if kind_of(old) == "set" else list(old)
     unused = list(range(len(before)))
     items: list[Any] = []
@@ -140,7 +153,7 @@ def _restore_list(plain: Sequence[Any], old: Any, path: Path) -> Any:
         if match in unused:
             unused.remove(match)
         model = before[match] if match >= 0 else _model(item, before)
-        items.append(restore(item, model, (*path, index)))
+        items.append(restore(item, model, (*path, index), real))
     if isinstance(old, (tuple, set, frozenset, deque)) and hasattr(old, "_fields") is False:
         try:
             return type(old)(items)
@@ -181,20 +194,20 @@ def _model(item: Any, before: Sequence[Any]) -> Any:
     return before[-1] if len(kinds) == 1 and kinds <= {"dataclass", "model", "message"} else None
 
 
-def _restore_dict(plain: dict[str, Any], old: Any, kind: str, path: Path) -> Any:
+def _restore_dict(plain: dict[str, Any], old: Any, kind: str, path: Path, real: Real) -> Any:
     if MARK in plain:
-        return _restore_marked(plain, old, path)
-    if kind == "message":
-        return restore_message(plain, old, path)
-    if kind in ("dataclass", "model"):
-        return _restore_fields(plain, old, kind, path)
+        return _restore_marked(plain, old, path, real)
+    if kind in ("message", "dataclass", "model"):
+        return _restore_fields(plain, old, kind, path, real)
     before = old if isinstance(old, Mapping) else {}
-    return {key: restore(item, before.get(key), (*path, key)) for key, item in plain.items()}
+    return {key: restore(item, before.get(key), (*path, key), real) for key, item in plain.items()}
 
 
-def _restore_fields(plain: Mapping[str, Any], old: Any, kind: str, path: Path) -> Any:
+def _restore_fields(plain: Mapping[str, Any], old: Any, kind: str, path: Path, real: Real) -> Any:
     known = fields_of(old)
-    parts = {key: restore(item, known.get(key), (*path, key)) for key, item in plain.items()}
+    parts = {key: restore(item, known.get(key), (*path, key), real) for key, item in plain.items()}
+    if kind == "message":
+        return restore_message(parts, old, path)
     where, cls = path_label(path), type(old)
     try:
         if kind == "model":
@@ -226,12 +239,18 @@ def _first_error(error: Exception) -> str:
     return f"{error}."
 
 
-def _restore_marked(plain: dict[str, Any], old: Any, path: Path) -> Any:
+def _restore_marked(plain: dict[str, Any], old: Any, path: Path, real: Real) -> Any:
     name = plain[MARK]
     where = path_label(path)
     field = str(path[0]) if path else ""
+    if name == MASKED_MARK:
+        raise refuse(
+            f"{where}: a masked value stands only for what is in its own place. Leave it there, take it out, "
+            "or write a new value.",
+            field=field,
+        )
     if name == "dict" and isinstance(plain.get("pairs"), list):
-        return _restore_pairs(plain["pairs"], old, path)
+        return _restore_pairs(plain["pairs"], old, path, real)
     if kind_of(old) == "enum" and name == type_name(old) and plain.get("name") in type(old).__members__:
         return type(old)[plain["name"]]
     if name not in READ:
@@ -244,16 +263,16 @@ def _restore_marked(plain: dict[str, Any], old: Any, path: Path) -> Any:
         raise refuse(f"{where} is not a {name} as it stands there: {error}.", field=field) from None
 
 
-def _restore_pairs(pairs: Sequence[Any], old: Any, path: Path) -> Any:
+def _restore_pairs(pairs: Sequence[Any], old: Any, path: Path, real: Real) -> Any:
     before = old if isinstance(old, Mapping) else {}
     made: dict[Any, Any] = {}
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
             raise refuse(f"{path_label(path)}: each of the pairs is a list of a key and a value.")
         key = next((known for known in before if same(pair[0], known)), None)
-        key = restore(pair[0], None, path) if key is None else key
+        key = restore(pair[0], None, path, real) if key is None else key
         try:
-            made[key] = restore(pair[1], before.get(key), (*path, str(key)))
+            made[key] = restore(pair[1], before.get(key), (*path, str(key)), real)
         except TypeError:
             raise refuse(f"{path_label(path)}: {pair[0]!r} cannot be a key.") from None
     return made

@@ -158,6 +158,10 @@ def _by_content(old: Sequence[Any], new: Sequence[Any]) -> Pairs:
     matcher = difflib.SequenceMatcher(None, *((keys[1], keys[0]) if swapped else keys), autojunk=False)
     for tag, *bounds in matcher.get_opcodes():
         if tag == "equal":
+            # What looks the same may differ: masked parts, objects with the same repr.
+            for one, other in zip(range(i1, i2), range(j1, j2), strict=True):
+                if not equal(old[begin + one], new[begin + other]):
+                    pairs.append((begin + one, begin + other))
             continue
         i1, i2, j1, j2 = (*bounds[2:], *bounds[:2]) if swapped else bounds
         for shift in range(max(i2 - i1, j2 - j1)):
@@ -193,6 +197,8 @@ def equal(one: Any, other: Any) -> bool:
                 return False
             met.add((id(left), id(right)))
             todo += zip(left, right, strict=True)
+        elif kind == "masked":
+            todo.append((left.hidden, right.hidden))
         elif kind in ("dict", "dataclass", "model", "message"):
             old, new = dict(items_of(left)), dict(items_of(right))
             if old.keys() != new.keys():

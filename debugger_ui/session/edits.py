@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Engine, Preview, Record
+from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Preview
 from debugger_ui.session.codec import restore, to_text
+from debugger_ui.session.diff import equal
 from debugger_ui.session.messages import holds_messages, new_messages
 from debugger_ui.session.parse import MAX_CHARS, parse_json
 from debugger_ui.session.problems import SessionError, describe, refuse, said
-from debugger_ui.session.reading import Spot
+from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import USUAL, view
 from debugger_ui.session.shape import kind_of, type_name
 from debugger_ui.session.text import literal
@@ -17,13 +18,17 @@ from debugger_ui.session.view_values import Problem, ValueView
 
 
 class Edits:
-    """Editing at one checkpoint."""
+    """Editing at one checkpoint.
 
-    def __init__(self, engine: Engine, editor: Editor, spot: Spot, record: Record) -> None:
-        self.engine = engine
+    Masked parts of a value are shown as a mark; where the mark is left, the value stays as it is.
+    """
+
+    def __init__(self, reading: Reading, editor: Editor, spot: Spot) -> None:
+        self.engine = engine = reading.engine
+        self.masks = reading.masks
         self.editor = editor
         self.spot = spot
-        self.record = record
+        self.record = reading.real(spot)
         self.specs = {name: spec for name, spec in engine.channels(spot.namespace).items() if spec.state_key}
 
     def form(self) -> EditForm:
@@ -42,7 +47,7 @@ class Edits:
 
     def _field(self, key: str) -> EditField:
         spec = self.specs.get(key)
-        value = self.record.state.get(key, MISSING)
+        value = self.masks.apply((key,), self.record.state.get(key, MISSING))
         reducer = spec.reducer if spec else ""
         declared = _annotated(spec)
         if value is MISSING:
@@ -58,7 +63,7 @@ class Edits:
         if len(text) > MAX_CHARS:
             why = f"Its JSON is {len(text):,} characters long; the editor takes up to {MAX_CHARS:,}."
             return EditField(key, "", kind, reducer, editable=False, reason=why)
-        return EditField(key, text, kind, reducer, editable=True)
+        return EditField(key, text, kind, reducer, editable=True, masked=kind_of(value) == "masked")
 
     def changes(self, edits: Sequence[Edit]) -> list[Change]:
         """Return what was typed as values of the right types.
@@ -80,8 +85,9 @@ class Edits:
         old = self.record.state.get(edit.key, MISSING)
         plain = parse_json(edit.text, edit.key)
         # What is appended is new, except that it takes its class from what it is appended to.
-        model = None if old is MISSING or append else old
-        value = self._typed(restore(plain, model, (edit.key,)), old, spec, append=append)
+        shown = self.masks.veil((edit.key,), None if old is MISSING or append else old)
+        value = restore(plain, shown.shown, (edit.key,), shown.real)
+        value = self._typed(value, old, spec, append=append)
         value = self._check(edit.key, value, old, spec, append=append)
         return Change(edit.key, value, append)
 
@@ -122,7 +128,7 @@ class Edits:
         try:
             made = self.editor.preview(self.spot.place, changes, author)
         except Exception as error:  # a reducer or the runtime refuses: that is what the preview is for
-            return EditPreview((), (), problems=(refused(error, author),))
+            return EditPreview((), (), problems=(self.masks.problem_of(refused(error, author)),))
         asking = tuple(dict.fromkeys(task.name for task in self.record.tasks if task.questions))
         return EditPreview(
             outcomes=tuple(self._outcome(change, made) for change in changes),
@@ -145,9 +151,13 @@ class Edits:
         return EditOutcome(
             key=change.key,
             mode="append" if change.append else "overwrite",
-            before=_shown(self.record.state, change.key),
-            after=_shown(made.state, change.key),
+            before=self._shown(self.record.state, change.key),
+            after=self._shown(made.state, change.key),
+            changed=not equal(self.record.state.get(change.key, MISSING), made.state.get(change.key, MISSING)),
         )
+
+    def _shown(self, state: Mapping[str, Any], key: str) -> ValueView | None:
+        return view(self.masks.apply((key,), state[key]), USUAL, (key,)) if key in state else None
 
     def save(self, edits: Sequence[Edit], author: str) -> str:
         """Write the edit as a child of the checkpoint; return the new checkpoint's id."""
@@ -167,10 +177,6 @@ def refused(error: Exception, author: str) -> Problem:
             "Choose the node to write this edit as: several could be.", field="author", details=describe(error)
         )
     return Problem(f"The edit does not go in: {said(error)}", details=describe(error))
-
-
-def _shown(state: Mapping[str, Any], key: str) -> ValueView | None:
-    return view(state[key], USUAL, (key,)) if key in state else None
 
 
 def _annotated(spec: ChannelSpec | None) -> str:

@@ -23,10 +23,11 @@ def plain(value: Any) -> Any:
         return {"$type": type_name(value), "shown": safe_repr(value)[:2_000], "cut": "nested too deep"}
 
 
-def export_state(record: Record) -> Export:
+def export_state(reading: Reading, spot: Spot) -> Export:
     """Return the state of one checkpoint."""
+    record = reading.record(spot)
     state = {key: plain(value) for key, value in record.state.items()}
-    return Export(f"state-{record.header.id}.json", "application/json", _bytes(state))
+    return Export(f"state-{record.header.id}.json", "application/json", _bytes(state), _masked(reading))
 
 
 def export_thread(reading: Reading, spot: Spot) -> Export:
@@ -34,11 +35,17 @@ def export_thread(reading: Reading, spot: Spot) -> Export:
     history = reading.history(spot.thread, spot.namespace)
     ids = history.order[-MAX_CHECKPOINTS:]
     left_out = len(history) - len(ids)
-    rows = [_row(record) for record in reading.engine.records(spot.thread, ids, spot.namespace)]
+    rows = [_row(record) for record in reading.records(spot.thread, ids, spot.namespace)]
     document = {"format": FORMAT, "thread": spot.thread, "namespace": spot.namespace, "checkpoints": rows}
     name = re.sub(r"[^\w.-]+", "-", spot.thread)[:60] or "thread"
-    notes = (f"The oldest {left_out} checkpoints are left out.",) if left_out else ()
+    cut = (f"The oldest {left_out} checkpoints are left out.",) if left_out else ()
+    notes = (*cut, *_masked(reading))
     return Export(f"thread-{name}.json", "application/json", _bytes(document), notes)
+
+
+def _masked(reading: Reading) -> tuple[str, ...]:
+    patterns = reading.masks.patterns
+    return (f"Masked, and not in the file: {', '.join(patterns)}.",) if patterns else ()
 
 
 def _row(record: Record) -> dict[str, Any]:

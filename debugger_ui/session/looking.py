@@ -42,6 +42,7 @@ from debugger_ui.session.views import (
     GraphView,
     Missing,
     News,
+    MaskView,
     Overview,
     Page,
     Path,
@@ -116,7 +117,8 @@ class Looking:
     def pulse(self) -> Hashable:
         """Return something that differs once a thread may have changed, or a run began or ended; cheap."""
         engine = self.desk.engine
-        return engine.version() if engine.tells() else None, self.workspace.board.busy()
+        version = engine.version() if engine.tells() else None
+        return version, self.workspace.board.busy(), self.workspace.masks.patterns
 
     def catch_up(self, *, hold: bool = False) -> News:
         """Go along with what came into the thread from elsewhere; return what the cursor does not lead to.
@@ -139,6 +141,30 @@ class Looking:
         found = self._live.news(spot, history, self.workspace.labels)
         self._live.read(history)
         return self.move(branch=found.branch) if found.count else self.cursor
+
+    def masked(self) -> tuple[MaskView, ...]:
+        """Return the keys, paths and patterns whose values are neither shown nor exported."""
+        return self.workspace.masks.views()
+
+    def mask(self, pattern: str) -> tuple[MaskView, ...]:
+        """Mask a key (`api_key`), path (`user.token`) or pattern (`messages.*.content`) for everybody who looks.
+
+        Kept beside the database; the stored values stay as they are.
+
+        Raises:
+            SessionError: it names nothing.
+        """
+        self.workspace.masks.add(pattern)
+        return self.masked()
+
+    def unmask(self, pattern: str) -> tuple[MaskView, ...]:
+        """Show again what a pattern masks.
+
+        Raises:
+            SessionError: it was given when the program was started.
+        """
+        self.workspace.masks.remove(pattern)
+        return self.masked()
 
     # --- threads and history ------------------------------------------------------------------
 
@@ -307,10 +333,10 @@ class Looking:
     def update(self, checkpoint: str = "") -> UpdateView:
         """Return how the writes of the superstep that starts here fold into each channel."""
         spot = self._need_spot()
-        record = self.desk.reading.record(spot, checkpoint)
+        record = self.desk.reading.real(spot, checkpoint)
         child = self.desk.reading.successor(spot, record.header.id)
-        made = self.desk.reading.record(spot, child) if child else None
-        return update_view(self.desk.engine, record, made, replace(spot.place, id=record.header.id))
+        made = self.desk.reading.real(spot, child) if child else None
+        return update_view(self.desk.reading, record, made, replace(spot.place, id=record.header.id))
 
     def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
         """Return the chain of writers behind the value at a path, back to an input or an edit."""

@@ -1,13 +1,18 @@
-"""Reads one engine for the views: histories, statuses, and where a cursor really stands."""
+"""Reads one engine for the views: histories, statuses, and where a cursor really stands.
+
+Rule: records come as they may be shown, with masked values masked. Whoever has to write a value back
+asks for it by `real`, and shows nothing of it.
+"""
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Engine, Outline, Place, Record
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.history import History
+from debugger_ui.session.masks import Masks
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.view_values import ThreadStatus
 from debugger_ui.session.walks import Walks
@@ -37,12 +42,14 @@ class Spot:
 class Reading:
     """Reads through an engine, keeping the trees of the last threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, masks: Masks | None = None) -> None:
         self.engine = engine
+        self.masks = masks if masks is not None else Masks()
         self.walks = Walks(engine)
         self._lock = threading.RLock()
         self._histories: dict[tuple[str, str], tuple[Hashable, History]] = {}
-        self._records: dict[Place, tuple[Hashable, Record | None]] = {}
+        self._records: dict[Place, tuple[Hashable, Record | None, Record | None]] = {}
+        """What the database said for which version and masks: the record itself, and as it may be shown."""
 
     def history(self, thread: str, namespace: str = "") -> History:
         """Return the tree of a thread, built anew only when checkpoints were added."""
@@ -77,30 +84,42 @@ class Reading:
         return spot
 
     def record(self, spot: Spot, checkpoint: str = "") -> Record:
-        """Return the checkpoint at a spot, or another one of its thread."""
-        record = self._record(replace(spot.place, id=checkpoint or spot.id))
-        if record is None:
+        """Return the checkpoint at a spot, or another one of its thread, as it may be shown."""
+        return self._found(spot, checkpoint)[1]
+
+    def real(self, spot: Spot, checkpoint: str = "") -> Record:
+        """Return the same with the values themselves, masked ones too: to write them back, never to show them."""
+        return self._found(spot, checkpoint)[0]
+
+    def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
+        """Yield checkpoints in the order of the ids, as they may be shown; one at a time in memory."""
+        return map(self.masks.record, self.engine.records(thread, ids, namespace))
+
+    def _found(self, spot: Spot, checkpoint: str) -> tuple[Record, Record]:
+        real, shown = self._record(replace(spot.place, id=checkpoint or spot.id))
+        if real is None or shown is None:
             raise refuse(f"There is no checkpoint {checkpoint or spot.id!r} in thread {spot.thread!r}.")
-        return record
+        return real, shown
 
     def parent_record(self, spot: Spot, record: Record) -> Record | None:
         """Return the checkpoint before a record, or None at a root."""
         parent = self.history(spot.thread, spot.namespace).parents.get(record.header.id, "")
-        return self._record(replace(spot.place, id=parent)) if parent else None
+        return self._record(replace(spot.place, id=parent))[1] if parent else None
 
-    def _record(self, place: Place) -> Record | None:
-        version = self.engine.version()
+    def _record(self, place: Place) -> tuple[Record | None, Record | None]:
+        version = (self.engine.version(), self.masks.patterns)
         with self._lock:
             known = self._records.get(place)
         if known is not None and known[0] == version:
-            return known[1]
-        record = self.engine.record(place)
+            return known[1:]
+        real = self.engine.record(place)
+        shown = self.masks.record(real) if real is not None else None
         with self._lock:
             self._records.pop(place, None)
-            self._records[place] = (version, record)
+            self._records[place] = (version, real, shown)
             while len(self._records) > RECORDS:
                 self._records.pop(next(iter(self._records)))
-        return record
+        return real, shown
 
     def successor(self, spot: Spot, id_: str) -> str:
         """Return the checkpoint that the superstep at a checkpoint made, on the spot's branch if there; or ""."""

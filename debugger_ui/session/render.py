@@ -75,7 +75,7 @@ def _container(value: Any, kind: str, limits: Limits, path: Path, depth: int) ->
 def _summary(value: Any, kind: str, size: int, limits: Limits) -> str:
     if kind == "message":
         content = fields_of(value).get("content")
-        text = content if isinstance(content, str) else f"{len(content or [])} parts"
+        text = content if isinstance(content, str) else _parts_of(content)
         return f"{literal(str(value.type))}: {literal(clip(text, 120)[0])}"
     if kind == "dict":
         return f"{{{size} {'key' if size == 1 else 'keys'}}}"
@@ -84,6 +84,10 @@ def _summary(value: Any, kind: str, size: int, limits: Limits) -> str:
     if kind == "opaque":
         return f"{literal(type_name(value))}: not decoded, kept as stored"
     return f"{size} {'item' if size == 1 else 'items'}"
+
+
+def _parts_of(content: Any) -> str:
+    return f"{len(content)} parts" if isinstance(content, list) else safe_repr(content)
 
 
 def _scalar(value: Any, kind: str, limits: Limits) -> tuple[str, int, int]:

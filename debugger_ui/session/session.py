@@ -256,7 +256,7 @@ class DebugSession(Looking):
         """Return a file: `state` (the cursor's state), `thread` (its whole record) as JSON."""
         spot = self._need_spot()
         if what == "state":
-            return export_state(self.desk.reading.record(spot))
+            return export_state(self.desk.reading, spot)
         if what == "thread":
             return export_thread(self.desk.reading, spot)
         raise refuse(f"There is no export {what!r}; take 'state' or 'thread'.")

@@ -11,6 +11,24 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+MASKED = "•••"
+
+
+class Masked:
+    """Stands where a value is that is not shown; nothing of the value can be read off it by its `repr`."""
+
+    __slots__ = ("hidden",)
+
+    def __init__(self, hidden: Any) -> None:
+        self.hidden = hidden
+
+    def __repr__(self) -> str:
+        return MASKED
+
+    def __reduce__(self) -> str:
+        raise TypeError("a masked value is not stored or sent")
+
+
 TEMPORAL = (dt.datetime, dt.date, dt.time, dt.timedelta)
 
 
@@ -25,6 +43,7 @@ def kind_of(value: Any) -> str:
         (float, "float"),
         (str, "str"),
         ((bytes, bytearray, memoryview), "bytes"),
+        (Masked, "masked"),
     ):
         if isinstance(value, types):
             return kind
@@ -80,6 +99,8 @@ def type_name(value: Any) -> str:
     if is_opaque(value):
         return ".".join(str(getattr(value, part, "") or "?") for part in ("module", "name"))
     cls = type(value)
+    if cls is Masked:
+        return "masked"
     if cls.__module__ in ("builtins", "datetime") or is_message(value):
         return cls.__qualname__
     return f"{cls.__module__}.{cls.__qualname__}"

@@ -114,6 +114,8 @@ class EditField:
     """Why not, when not editable."""
     empty: bool = False
     """True when the key has no value yet."""
+    masked: bool = False
+    """The text is a mark that stands for the value; where it is left, the value stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ class EditOutcome:
     mode: EditMode
     before: ValueView | None
     after: ValueView | None
+    changed: bool = True
+    """Whether the value becomes another one, also where it is masked and looks the same."""
 
 
 @dataclass(frozen=True, slots=True)

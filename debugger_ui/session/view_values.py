@@ -25,7 +25,8 @@ class ValueView:
     """A Python value as a tree of plain parts.
 
     kind: null, bool, int, float, str, bytes, list, tuple, set, dict, dataclass, model, message,
-    enum, datetime, table, opaque (could not be decoded), object, or cut (depth or size limit).
+    enum, datetime, table, opaque (could not be decoded), masked (not shown), object, or cut (depth
+    or size limit).
     """
 
     kind: str
@@ -91,6 +92,15 @@ class Abilities:
     preview: Ability
     answer_again: Ability
     """Whether a question that was answered here can be answered otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaskView:
+    """A key, path or pattern whose values are not shown."""
+
+    pattern: str
+    fixed: bool = False
+    """It was given when the program was started, and cannot be taken away here."""
 
 
 @dataclass(frozen=True, slots=True)

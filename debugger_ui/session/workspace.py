@@ -4,7 +4,7 @@ Engines (a graph on its database, or a database alone), the board of running job
 and the names and notes that people gave to threads and branches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -14,6 +14,7 @@ from debugger_ui.session.jobs import JobBoard
 from debugger_ui.session.kept import SUFFIX as STOPS
 from debugger_ui.session.kept import Kept
 from debugger_ui.session.labels import SUFFIX, Labels
+from debugger_ui.session.masks import Masks, beside
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Reading
 from debugger_ui.session.search import StateTexts
@@ -33,9 +34,9 @@ class Desk:
     watches: Watches
 
 
-def desk_of(engine: Engine, kept: Kept) -> Desk:
+def desk_of(engine: Engine, kept: Kept, masks: Masks) -> Desk:
     """Return the desk of an engine, with the breakpoints and watches that are kept for its graph."""
-    reading = Reading(engine)
+    reading = Reading(engine, masks)
     return Desk(engine, reading, Breakpoints(kept, engine.name), Watches(reading, kept, engine.name))
 
 
@@ -46,12 +47,19 @@ class Workspace:
     """
 
     def __init__(
-        self, engines: Sequence[Engine], *, read_only: bool = False, reason: str = "", file: FilePath | None = None
+        self,
+        engines: Sequence[Engine],
+        *,
+        read_only: bool = False,
+        reason: str = "",
+        file: FilePath | None = None,
+        masks: Masks | None = None,
     ) -> None:
         if not engines:
             raise refuse("There is nothing to open.")
+        self.masks = masks if masks is not None else Masks((), beside(file), keep=not read_only)
         self.kept = Kept(file.with_name(file.name + STOPS) if file is not None and not read_only else None)
-        self.desks = {engine.name: desk_of(engine, self.kept) for engine in engines}
+        self.desks = {engine.name: desk_of(engine, self.kept, self.masks) for engine in engines}
         self.read_only = read_only
         self.read_only_reason = reason or ("It was opened with --read-only." if read_only else "")
         self.board = JobBoard()
@@ -68,8 +76,17 @@ class Workspace:
         return f"{why}, so names and notes last only as long as this program."
 
     @classmethod
-    def open(cls, target: str | None = None, *, database: str | None = None, read_only: bool = False) -> "Workspace":
+    def open(
+        cls,
+        target: str | None = None,
+        *,
+        database: str | None = None,
+        read_only: bool = False,
+        mask: Iterable[str] = (),
+    ) -> "Workspace":
         """Open a graph spec (`pkg.module:attr`), a folder or langgraph.json, `demo`, or a database alone.
+
+        `mask` are keys, paths or patterns whose values are not shown, besides those kept with the database.
 
         Raises:
             SessionError: what was given cannot be opened; the sentence says why and what can be.
@@ -77,7 +94,8 @@ class Workspace:
         from debugger_ui.session.loader import load
 
         loaded = load(target, database=database, read_only=read_only)
-        return cls(loaded.engines, read_only=loaded.read_only, reason=loaded.reason, file=loaded.file)
+        masks = Masks(mask, beside(loaded.file), keep=not loaded.read_only)
+        return cls(loaded.engines, read_only=loaded.read_only, reason=loaded.reason, file=loaded.file, masks=masks)
 
     @property
     def database(self) -> str:

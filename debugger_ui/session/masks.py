@@ -1,0 +1,248 @@
+"""Masked keys: values that are never shown or exported, and that stay in the database as they are.
+
+Rules:
+- Whatever the session reads to show goes through `Reading`, and `Reading` gives records that have been
+  through `Masks.record`. So a view, a search or an export can only be made of what is left.
+- Masking fails closed: what cannot be looked into (undecoded bytes, endless nesting, a file of masks
+  that cannot be read) is masked or refused, never shown.
+- Only edits and runs read the values themselves, and write them back untouched.
+"""
+
+import fnmatch
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from debugger_ui.engines import naming
+from debugger_ui.engines.base import MISSING, Failure, Fold, Question, Record, Task
+from debugger_ui.session.problems import refuse
+from debugger_ui.session.secrets import Secrets
+from debugger_ui.session.veil import Veil, Walk
+from debugger_ui.session.view_values import MaskView, Path, Problem
+
+SUFFIX = ".forkpoint-masks.json"
+MAX_PATTERN = 400
+
+
+class Masks:
+    """The masked keys of a workspace, as patterns.
+
+    A pattern is a key (`api_key`) or a path (`user.token`, `messages.*.content`): it masks what it names
+    wherever that stands, at the top of the state or inside of something. In a part, `*`, `?` and `[...]`
+    stand for characters; a part that is `*` alone stands for any parts, also for none.
+    """
+
+    def __init__(self, given: Iterable[str] = (), file: FilePath | None = None, *, keep: bool = True) -> None:
+        """`given` hold as long as this object; those in `file` are read, and written if `keep`."""
+        self.file = file
+        self.keep = keep
+        self.problem = ""
+        """Why what is masked lasts only as long as the program, in a sentence; else empty."""
+        self._lock = threading.Lock()
+        self._given = tuple(dict.fromkeys(map(checked, given)))
+        self._kept = _read(file)
+        self._secrets = Secrets()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """All patterns: those given for good first."""
+        return tuple(dict.fromkeys([*self._given, *self._kept]))
+
+    def views(self) -> tuple[MaskView, ...]:
+        """Return the patterns, with whether they can be taken away."""
+        return tuple(MaskView(pattern, fixed=pattern in self._given) for pattern in self.patterns)
+
+    def add(self, pattern: str) -> None:
+        """Mask what a pattern names.
+
+        Raises:
+            SessionError: it is empty or too long.
+        """
+        pattern = checked(pattern)
+        with self._lock:
+            if pattern not in self.patterns:
+                self._kept = (*self._kept, pattern)
+                self._save()
+
+    def remove(self, pattern: str) -> None:
+        """Show again what a pattern names; an unknown one is already gone.
+
+        Raises:
+            SessionError: it was given when the program was started.
+        """
+        if pattern in self._given:
+            raise refuse(f"{pattern!r} was masked with --mask; start without it to see the values.")
+        with self._lock:
+            if pattern in self._kept:
+                self._kept = tuple(known for known in self._kept if known != pattern)
+                self._save()
+
+    # --- values -------------------------------------------------------------------------------
+
+    def hides(self, path: Path) -> bool:
+        """Whether a path is masked itself."""
+        return bool(path) and matcher(self.patterns)(".".join(map(str, path)))
+
+    def apply(self, path: Path, value: Any) -> Any:
+        """Return a value as it may be shown where its path leads: its masked parts are `Masked`.
+
+        A value without masked parts comes back as the very object it is.
+        """
+        return self.veil(path, value).shown
+
+    def veil(self, path: Path, value: Any) -> Veil:
+        """Return the value as it may be shown, with the way back to what it is."""
+        patterns = self.patterns
+        if not patterns:
+            return Veil(value)
+        walk = Walk(matcher(patterns), self._secrets.add)
+        return Veil(walk.value(path, value, 0), walk.originals)
+
+    def record(self, record: Record) -> Record:
+        """Return a record of which everything may be shown."""
+        if not self.patterns:
+            return record
+        channels = {name: self._channel(name, value) for name, value in record.channels.items()}
+        return replace(
+            record,
+            header=replace(record.header, metadata=self.apply((), dict(record.header.metadata))),
+            state={key: self.apply((key,), value) for key, value in record.state.items()},
+            channels=channels,
+            tasks=tuple(self._task(task) for task in record.tasks),
+            problems=tuple(map(self.clean, record.problems)),
+        )
+
+    def _channel(self, name: str, value: Any) -> Any:
+        if naming.is_state_key(name):
+            return self.apply((name,), value)
+        # What wakes nodes stays as it is; what it carries (an input, the arguments of Sends) does not.
+        if name == naming.TASKS and isinstance(value, (list, tuple)):
+            return [self.apply((), send) for send in value]
+        return self.apply((), value) if name == naming.START else value
+
+    def _task(self, task: Task) -> Task:
+        return replace(
+            task,
+            input=task.input if task.input is MISSING else self.apply((), task.input),
+            writes=tuple(
+                (channel, self.apply((channel,) if naming.is_state_key(channel) else (), value))
+                for channel, value in task.writes
+            ),
+            questions=tuple(self._question(question) for question in task.questions),
+            failure=self._failure(task.failure) if task.failure is not None else None,
+        )
+
+    def _question(self, question: Question) -> Question:
+        return replace(question, value=self.apply((), question.value))
+
+    def _failure(self, failure: Failure) -> Failure:
+        return Failure(failure.type, self.clean(failure.message), self.clean(failure.traceback))
+
+    def fold(self, fold: Fold) -> Fold:
+        """Return how a channel folds, with values that may be shown."""
+
+        def shown(value: Any) -> Any:
+            return value if value is MISSING else self._channel(fold.channel, value)
+
+        steps = tuple(replace(step, value=shown(step.value), after=shown(step.after)) for step in fold.steps)
+        return replace(
+            fold, before=shown(fold.before), steps=steps, after=shown(fold.after), refused=self.clean(fold.refused)
+        )
+
+    # --- sentences ----------------------------------------------------------------------------
+
+    def clean(self, text: str) -> str:
+        """Return a text that is not ours (an exception's words) without any masked value met so far."""
+        return self._secrets.clean(text) if text and self.patterns else text
+
+    def problem_of(self, problem: Problem) -> Problem:
+        """Return a problem without any masked value met so far."""
+        if not self.patterns:
+            return problem
+        return replace(problem, message=self.clean(problem.message), details=self.clean(problem.details))
+
+    # --- the file -----------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        if self.file is None or not self.keep:
+            return
+        fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}.new")
+        try:
+            fresh.write_text(json.dumps(list(self._kept), indent=1), encoding="utf-8")
+            os.replace(fresh, self.file)
+        except OSError as error:
+            self.problem = f"What is masked here lasts only as long as this program: {error}."
+
+
+def beside(database: FilePath | None) -> FilePath | None:
+    """Return the file of masks that belongs to a database file."""
+    return None if database is None else database.with_name(database.name + SUFFIX)
+
+
+def checked(pattern: str) -> str:
+    """Return a pattern without blanks around it, or refuse it."""
+    pattern = pattern.strip()
+    if not pattern or len(pattern) > MAX_PATTERN or not pattern.strip(".*"):
+        raise refuse(
+            "Name the key to mask: a key (api_key), a path (user.token) or a pattern (messages.*.content).",
+            field="mask",
+        )
+    return pattern
+
+
+def pattern_for(key: str) -> str:
+    """Return the pattern that masks exactly this key, whatever characters are in it."""
+    return re.sub(r"([*?[\s])", r"[\1]", key)
+
+
+@lru_cache(maxsize=64)
+def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return whether a path, its parts joined by dots, is masked."""
+    if not patterns:
+        return lambda path: False
+    whole = re.compile("|".join(f"(?:{_expression(pattern)})" for pattern in patterns), re.DOTALL)
+    return lambda path: whole.fullmatch(path) is not None
+
+
+def _expression(pattern: str) -> str:
+    parts = pattern.split(".")
+    pieces = [r"(?:.*\.)?"]
+    for place, part in enumerate(parts):
+        last = place == len(parts) - 1
+        if part and not part.strip("*"):
+            pieces.append(".+" if last else r"(?:.*\.)?")
+        else:
+            pieces.append(_translated(part) + ("" if last else r"\."))
+    return "".join(pieces)
+
+
+def _translated(part: str) -> str:
+    # `(?s:...)\Z` or `\z`, by version: the inner part is what stands between.
+    return fnmatch.translate(part).removeprefix("(?s:").rpartition(")")[0]
+
+
+def _read(file: FilePath | None) -> tuple[str, ...]:
+    """Return the patterns that a file holds.
+
+    Raises:
+        SessionError: it cannot be read; showing everything then would show what somebody masked.
+    """
+    if file is None or not file.is_file():
+        return ()
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+            raise ValueError("a list of texts is wanted")
+    except (OSError, ValueError, RecursionError) as error:
+        raise refuse(
+            f"{file.name} says which keys are masked and cannot be read ({error}). Mend it or take it away: "
+            "until then nothing is shown, since it might be what should not be.",
+            kind="database",
+        ) from None
+    return tuple(dict.fromkeys(map(checked, rows)))

@@ -1,0 +1,146 @@
+"""Puts `Masked` where a value has parts that are not shown, and knows the way back.
+
+Only what holds a masked part is built anew; everything else is the very object. A new part keeps its
+class where that can be had without running the class's own code.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from debugger_ui.session.shape import Masked, fields_of, items_of, kind_of, vars_of
+from debugger_ui.session.view_values import Path
+
+MAX_DEPTH = 120
+"""What is nested deeper is masked whole."""
+MAX_PARTS = 2_000_000
+"""What comes after so many parts is masked whole."""
+
+Originals = dict[int, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Veil:
+    """A value as it may be shown."""
+
+    shown: Any
+    originals: Originals = field(default_factory=dict)
+    """New part and original by the id of the new part."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether any part is masked."""
+        return bool(self.originals)
+
+    def real(self, shown: Any) -> Any:
+        """Return what a part of `shown` really is."""
+        found = self.originals.get(id(shown))
+        return shown if found is None else found[1]
+
+
+class Walk:
+    """One walk over one value."""
+
+    def __init__(self, hidden: Callable[[str], bool], met: Callable[[Any], None]) -> None:
+        self.hidden = hidden
+        self.met = met
+        self.originals: Originals = {}
+        self._open: set[int] = set()
+        self._parts = 0
+
+    def value(self, path: Path, value: Any, depth: int) -> Any:
+        """Return the value as it may be shown; the same object when nothing in it is masked."""
+        self._parts += 1
+        if path and self.hidden(".".join(map(str, path))):
+            return value if _nothing(value) else self._mask(value)
+        kind = kind_of(value)
+        if kind == "str":
+            return self._text(path, value, depth)
+        if kind in ("null", "bool", "int", "float", "bytes", "enum", "datetime", "masked"):
+            return value
+        if depth > MAX_DEPTH or self._parts > MAX_PARTS or id(value) in self._open:
+            return self._mask(value)
+        self._open.add(id(value))
+        try:
+            return self._compound(path, value, kind, depth)
+        finally:
+            self._open.discard(id(value))
+
+    def _mask(self, value: Any) -> Any:
+        self.met(value)
+        return self._keep(Masked(value), value)
+
+    def _keep(self, made: Any, value: Any) -> Any:
+        self.originals[id(made)] = (made, value)
+        return made
+
+    def _compound(self, path: Path, value: Any, kind: str, depth: int) -> Any:
+        if kind == "table":
+            return self._table(path, value)
+        items = _parts(value, kind)
+        if items is None:
+            return self._mask(value)
+        new = [(key, self.value((*path, key), item, depth + 1)) for key, item in items]
+        if all(made is item for (_, made), (_, item) in zip(new, items, strict=True)):
+            return value
+        made = _rebuilt(value, kind, new)
+        return self._mask(value) if made is None else self._keep(made, value)
+
+    def _table(self, path: Path, value: Any) -> Any:
+        names = value.columns if hasattr(value, "columns") else [value.name]
+        hidden = any(self.hidden(".".join(map(str, (*path, name)))) for name in names)
+        return self._mask(value) if hidden else value
+
+    def _text(self, path: Path, value: str, depth: int) -> Any:
+        """Mask a text that is JSON with a masked part: providers keep the arguments of tool calls so."""
+        if value[:1] not in "{[" or not value or depth > MAX_DEPTH:
+            return value
+        try:
+            inside = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+        walk = Walk(self.hidden, self.met)
+        return value if walk.value(path, inside, depth + 1) is inside else self._mask(value)
+
+
+def _nothing(value: Any) -> bool:
+    """Whether there is nothing to hide: that a key is empty may be seen."""
+    return value is None or (isinstance(value, (str, bytes, list, tuple, set, Mapping)) and not value)
+
+
+def _parts(value: Any, kind: str) -> list[tuple[str | int, Any]] | None:
+    """Return what a value is made of; None for what cannot be looked into."""
+    if kind == "opaque":
+        data = getattr(value, "data", None)
+        return None if isinstance(data, (bytes, bytearray)) else [("data", data)]
+    if kind == "object":
+        # A Send, or an object of the user's that is shown by its repr.
+        return [("arg", value.arg)] if _is_send(value) else list(vars_of(value).items())
+    if kind == "message":
+        return [(key, item) for key, item in fields_of(value).items() if key != "type"]
+    return items_of(value)
+
+
+def _is_send(value: Any) -> bool:
+    return type(value).__name__ == "Send" and hasattr(value, "node") and hasattr(value, "arg")
+
+
+def _rebuilt(value: Any, kind: str, new: Sequence[tuple[str | int, Any]]) -> Any:
+    """Return a value of the same class with new parts; None where it can only be masked whole."""
+    parts = [part for _, part in new]
+    if kind == "dict":
+        return dict(zip(value, parts, strict=True))
+    if kind == "list":
+        return deque(parts, value.maxlen) if isinstance(value, deque) else parts
+    if kind == "tuple":
+        return tuple.__new__(type(value), parts)
+    if kind in ("model", "message"):
+        return value.model_copy(update={str(name): part for name, part in new})
+    if kind in ("dataclass", "opaque"):
+        made = object.__new__(type(value))
+        for name, part in [*vars_of(value).items(), *new]:
+            object.__setattr__(made, str(name), part)
+        return made
+    return type(value)(value.node, parts[0]) if _is_send(value) else None
