@@ -6,6 +6,7 @@ Nothing here runs a node or writes to a database.
 import json
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from debugger_ui.engines.base import MISSING
 from debugger_ui.session import compare
@@ -25,7 +26,7 @@ from debugger_ui.session.moving import from_params, moved
 from debugger_ui.session.overviews import abilities, overview
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Spot
-from debugger_ui.session.render import FULL, USUAL, view
+from debugger_ui.session.render import FULL, USUAL, page_of, view
 from debugger_ui.session.text import json_safe, path_label
 from debugger_ui.session.threads import Threads
 from debugger_ui.session.timeline import Wanted, branch_views, timeline
@@ -49,6 +50,7 @@ from debugger_ui.session.views import (
     PlanView,
     ProvenanceHop,
     Side,
+    Rich,
     TaskView,
     ThreadRow,
     Timeline,
@@ -271,19 +273,22 @@ class Looking:
         Raises:
             SessionError: there is nothing at the path.
         """
-        spot = self._need_spot()
-        record = self.desk.reading.record(spot, checkpoint)
-        found = look(record, path)
-        if found is MISSING:
-            raise refuse(f"There is nothing at {path_label(path)} in this checkpoint.")
-        return view(found, FULL if full else USUAL, path)
+        return view(self._at(path, checkpoint), FULL if full else USUAL, path)
+
+    def rich(self, path: Path, *, checkpoint: str = "", offset: int = 0) -> Rich:
+        """Return the page of a chat or table that begins at `offset`, or an image.
+
+        Raises:
+            SessionError: there is nothing at the path, or it is none of these.
+        """
+        page = page_of(self._at(path, checkpoint), offset)
+        if page is None:
+            raise refuse(f"{path_label(path)} is no chat, table or image.")
+        return page
 
     def raw(self, path: Path = (), *, checkpoint: str = "") -> str:
         """Return the value at a path (the whole state by default) as indented JSON text."""
-        found = look(self.desk.reading.record(self._need_spot(), checkpoint), path)
-        if found is MISSING:
-            raise refuse(f"There is nothing at {path_label(path)} in this checkpoint.")
-        return json_safe(json.dumps(plain(found), ensure_ascii=False, indent=2))
+        return json_safe(json.dumps(plain(self._at(path, checkpoint)), ensure_ascii=False, indent=2))
 
     def diff(self, before: str = "", after: str = "") -> DiffView:
         """Compare two checkpoints, by default the cursor's with its parent."""
@@ -378,6 +383,12 @@ class Looking:
 
     def _need_spot(self) -> Spot:
         return self.desk.reading.need_spot(self.cursor)
+
+    def _at(self, path: Path, checkpoint: str) -> Any:
+        found = look(self.desk.reading.record(self._need_spot(), checkpoint), path)
+        if found is MISSING:
+            raise refuse(f"There is nothing at {path_label(path)} in this checkpoint.")
+        return found
 
     def _path(self, path: Path) -> Path:
         chosen = path or self.cursor.path

@@ -5,11 +5,13 @@ asking again with `FULL` limits at the place shows it.
 """
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from debugger_ui.session.rendering import rich_of
 from debugger_ui.session.shape import fields_of, items_of, kind_of, safe_repr, type_name
 from debugger_ui.session.text import clip, literal
+from debugger_ui.session.view_rich import Rich
 from debugger_ui.session.view_values import ChildView, Path, ValueView
 
 MAX_BITS = 14_000
@@ -25,8 +27,11 @@ class Limits:
     chars: int = 600
     lines: bool = False
     """Keep line breaks in texts (for showing one text whole)."""
+    rich: int = 3
+    """Down to which depth a value is also given as the chat, table or image that it is."""
 
 
+CELL = Limits(depth=1, items=6, chars=120, rich=0)
 BRIEF = Limits(depth=2, items=12, chars=200)
 USUAL = Limits()
 FULL = Limits(depth=24, items=5_000, chars=2_000_000, lines=True)
@@ -34,13 +39,25 @@ FULL = Limits(depth=24, items=5_000, chars=2_000_000, lines=True)
 
 def view(value: Any, limits: Limits = USUAL, path: Path = ()) -> ValueView:
     """Return the value as a tree of plain parts."""
-    return _view(value, limits, path, limits.depth)
+    return _view(value, limits, path, limits.depth, limits.rich)
 
 
-def _view(value: Any, limits: Limits, path: Path, depth: int) -> ValueView:
+def page_of(value: Any, offset: int | None = None) -> Rich | None:
+    """Return a page of the chat, table or image that a value is; None when it is none."""
+    return rich_of(value, _cell, offset)
+
+
+def _cell(value: Any) -> ValueView:
+    return view(value, CELL)
+
+
+def _view(value: Any, limits: Limits, path: Path, depth: int, rich: int) -> ValueView:
     kind = kind_of(value)
+    fitting = rich_of(value, _cell) if rich > 0 else None
+    # What is in a chat or table is shown by it.
+    inner = 0 if fitting is not None else rich - 1
     if kind in ("list", "tuple", "set", "dict", "dataclass", "model", "message", "opaque"):
-        return _container(value, kind, limits, path, depth)
+        return replace(_container(value, kind, limits, path, (depth, inner)), rich=fitting)
     text, size, hidden = _scalar(value, kind, limits)
     return ValueView(
         kind=kind,
@@ -50,16 +67,20 @@ def _view(value: Any, limits: Limits, path: Path, depth: int) -> ValueView:
         size=size,
         hidden=hidden,
         editable=kind not in ("object", "table"),
+        rich=fitting,
     )
 
 
-def _container(value: Any, kind: str, limits: Limits, path: Path, depth: int) -> ValueView:
+def _container(value: Any, kind: str, limits: Limits, path: Path, left: tuple[int, int]) -> ValueView:
     items = items_of(value)
+    depth, rich = left
     if depth <= 0:
         shown, hidden = [], len(items)
     else:
         shown, hidden = items[: limits.items], max(0, len(items) - limits.items)
-    children = tuple(ChildView(literal(str(key)), _view(item, limits, (*path, key), depth - 1)) for key, item in shown)
+    children = tuple(
+        ChildView(literal(str(key)), _view(item, limits, (*path, key), depth - 1, rich)) for key, item in shown
+    )
     return ValueView(
         kind=kind,
         type=type_name(value),

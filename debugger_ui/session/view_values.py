@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from debugger_ui.session.view_rich import Rich
+
 Path = tuple[str | int, ...]
 """Where a value sits: state key first, then mapping keys and list positions."""
 
@@ -42,6 +44,8 @@ class ValueView:
     """How many items or characters are left out here; ask `session.value(path, full=True)`."""
     editable: bool = True
     """False when an edit as JSON could not keep the type."""
+    rich: Rich | None = None
+    """The value as a chat, table or image, where it is one; its first or last page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,139 @@
+"""Lists of chat messages as a chat: langchain-core's objects, and dicts as LangChain and OpenAI write them.
+
+Rules:
+- What a message says is text. Nothing in it is read as markup, and no address in it is followed.
+- A tool call and its result know each other by the call's id, over the whole list, also where only a
+  part of the list is shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from debugger_ui.session.blocks import blocks_of, json_text, result_ids
+from debugger_ui.session.shape import Masked, fields_of, is_message
+from debugger_ui.session.text import literal
+from debugger_ui.session.view_rich import BlockView, CallView, ChatView, MessageView
+
+PAGE = 40
+ROLES = {
+    "human": "human",
+    "user": "human",
+    "HumanMessageChunk": "human",
+    "ai": "ai",
+    "assistant": "ai",
+    "model": "ai",
+    "AIMessageChunk": "ai",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+    "remove": "remove",
+}
+WORDS = {"human": "user", "ai": "assistant", "HumanMessageChunk": "user", "AIMessageChunk": "assistant"}
+
+Parts = Mapping[str, Any]
+
+
+def is_chat(items: Sequence[Any]) -> bool:
+    """Whether every item of a list is a message, and at least one is not masked."""
+    return any(not isinstance(item, Masked) for item in items) and all(
+        isinstance(item, Masked) or parts_of(item) is not None for item in items
+    )
+
+
+def parts_of(item: Any) -> Parts | None:
+    """Return the fields of a message, with its role as `role`; None when it is no message."""
+    if is_message(item):
+        fields = fields_of(item)
+        return {**fields, "role": fields.get("role", fields["type"])}
+    if not isinstance(item, Mapping):
+        return None
+    data = item.get("data")
+    if item.get("type") in ROLES and isinstance(data, Mapping) and "content" in data:
+        return {**data, "role": item["type"]}
+    role = item.get("role", item.get("type"))
+    if not isinstance(role, str) or not ("content" in item or "tool_calls" in item):
+        return None
+    return {**item, "role": role} if "role" in item or role in ROLES else None
+
+
+def chat_of(items: Sequence[Any], offset: int | None = None, page: int = PAGE) -> ChatView:
+    """Return a page of a chat, by default its end."""
+    start = max(0, len(items) - page) if offset is None else max(0, min(offset, len(items) - 1))
+    pairs = Pairs(items)
+    shown = range(start, min(len(items), start + page))
+    return ChatView(tuple(_message(index, items[index], pairs) for index in shown), start, len(items))
+
+
+class Pairs:
+    """Which message calls a tool by which id, and which message has its result."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.asked: dict[str, tuple[int, str]] = {}
+        self.answered: dict[str, int] = {}
+        for index, item in enumerate(items):
+            parts = parts_of(item)
+            if parts is None:
+                continue
+            for id_, name, _, _ in calls_of(parts):
+                self.asked.setdefault(id_, (index, name))
+            for id_ in _answers(parts):
+                self.answered.setdefault(id_, index)
+
+
+def calls_of(parts: Parts) -> list[tuple[str, str, Any, str]]:
+    """Return the tool calls of a message: id, name, arguments, and what is wrong with them."""
+    found: dict[Any, tuple[str, str, Any, str]] = {}
+    for field in ("tool_calls", "invalid_tool_calls"):
+        for call in _list(parts.get(field)):
+            if isinstance(call, Mapping):
+                made = _call(call)
+                found[made[0] or len(found)] = made
+    for block in _list(parts.get("content")):
+        if isinstance(block, Mapping) and block.get("type") in ("tool_use", "tool_call", "function_call"):
+            made = _call(block)
+            found.setdefault(made[0] or len(found), made)
+    return list(found.values())
+
+
+def _call(call: Mapping[str, Any]) -> tuple[str, str, Any, str]:
+    inner = call.get("function") if isinstance(call.get("function"), Mapping) else call
+    assert isinstance(inner, Mapping)
+    given: Any = next((inner[key] for key in ("args", "arguments", "input") if key in inner), {})
+    wrong = call.get("error")
+    id_ = call.get("id") or call.get("call_id") or ""
+    return str(id_), str(inner.get("name") or "?"), given, str(wrong) if wrong else ""
+
+
+def _answers(parts: Parts) -> list[str]:
+    direct = parts.get("tool_call_id")
+    return ([str(direct)] if direct else []) + result_ids(parts.get("content"))
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def _message(index: int, item: Any, pairs: Pairs) -> MessageView:
+    parts = parts_of(item)
+    if parts is None:
+        return MessageView(index, "other", "masked", "", "", (BlockView("masked", repr(item)),))
+    role = str(parts["role"])
+    answers = _answers(parts)
+    asked = next((pairs.asked[id_] for id_ in answers if id_ in pairs.asked), None)
+    return MessageView(
+        index=index,
+        role=ROLES.get(role, "other"),
+        word=literal(WORDS.get(role, role))[:60],
+        name=literal(str(parts.get("name") or ""))[:80],
+        id=literal(str(parts.get("id") or ""))[:200],
+        blocks=blocks_of(parts),
+        calls=tuple(
+            CallView(literal(id_)[:200], literal(name)[:120], json_text(given), pairs.answered.get(id_), literal(wrong))
+            for id_, name, given, wrong in calls_of(parts)
+        ),
+        answers=literal(asked[1] if asked else answers[0])[:200] if answers else "",
+        asked=asked[0] if asked else None,
+        orphan=bool(answers) and asked is None,
+        failed=parts.get("status") == "error",
+    )
