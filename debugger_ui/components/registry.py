@@ -49,7 +49,7 @@ def mount(name: str, html: str, **arguments: Any) -> Any:
     """Draw the component `name` in the running script and return its state.
 
     Args:
-        name: as in the manifest; `assets/<name>.js` and `assets/<name>.css` belong to it.
+        name: as in the manifest; `assets/<name>.js`, `assets/<name>.css` and `assets/<name>-*.css` belong to it.
         html: the fixed skeleton that the script fills; never contains data.
         arguments: what Streamlit's mount takes: key, data, height, callbacks.
     """
@@ -61,5 +61,5 @@ def mount(name: str, html: str, **arguments: Any) -> Any:
 def _component(name: str, html: str) -> Mount:
     # The style goes along as text: as a file each mounted component would fetch it anew, and be seen
     # without it until it has come.
-    style = (ASSETS / f"{name}.css").read_text("utf-8")
+    style = "".join(file.read_text("utf-8") for file in (ASSETS / f"{name}.css", *sorted(ASSETS.glob(f"{name}-*.css"))))
     return st.components.v2.component(f"{manifest().name}.{name}", html=html, js=f"{name}.js", css=style)

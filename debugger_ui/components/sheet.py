@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from debugger_ui.components.registry import Width, mount
-from debugger_ui.session.views import Problem, ValueView
+from debugger_ui.components.rich import rich_block
+from debugger_ui.session.views import Problem, ValueView, form_of
 
 HTML = '<div class="sheet"></div>'
 
@@ -178,12 +179,15 @@ def tree(rows: Sequence[dict[str, Any]], *, depth: int = 1, empty: str = "") -> 
 
 
 def node(view: ValueView | None) -> dict[str, Any] | None:
-    """A value in the short form that the browser draws."""
+    """A value in the short form that the browser draws, and in the form that fits it (`b`, of the forms `f`)."""
     if view is None:
         return None
     short: dict[str, Any] = {"k": view.kind, "t": view.type, "x": view.text, "n": view.size}
     if view.hidden:
         short["h"] = view.hidden
+    if view.rich is not None:
+        short["f"] = [form_of(view.rich), "tree"]
+        short["b"] = rich_block(view.rich, node)
     if view.children:
         short["c"] = [[child.key, node(child.value)] for child in view.children]
     return short

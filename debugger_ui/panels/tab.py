@@ -60,6 +60,10 @@ class Tab:
     """Query strings that were replaced, and when."""
     remembered: dict[str, tuple[float, object, Any]] = field(default_factory=dict)
     """What `recall` keeps: when, for which cursor and run, and what."""
+    forms: dict[str, str] = field(default_factory=dict)
+    """By a value's path as text: the form that the person chose for it."""
+    pages: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By thread and path: where the page of a long chat or table begins that the person turned to."""
     full: set[tuple[str, str]] = field(default_factory=set)
     """Checkpoint and path of values that are shown without a limit."""
 

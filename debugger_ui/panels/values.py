@@ -7,7 +7,7 @@ import streamlit as st
 
 from debugger_ui.components import sheet
 from debugger_ui.components.timeline import grouped
-from debugger_ui.panels import why
+from debugger_ui.panels import fitting, masking, why
 from debugger_ui.panels.tab import Tab
 from debugger_ui.panels.tab import state as component_state
 from debugger_ui.session.stops import expression_at
@@ -23,6 +23,7 @@ def state(here: Tab, view: CheckpointView) -> None:
             "Shown as", [TREE, RAW], key="state_form", default=TREE, label_visibility="collapsed", required=True
         )
         st.space("stretch")
+        masking.popover(here, view)
         if form == RAW:
             saved = here.see(here.session.export, "state")
             if saved is not None:
@@ -60,7 +61,9 @@ def whole(here: Tab, view: CheckpointView, value: ValueView) -> dict[str, Any] |
             drawn["p"] = path_text(value.path)
         if value.path and len(value.path) <= why.DEEPEST:
             drawn["w"] = path_text(value.path)
-        if value.children:
+        if value.path and (value.rich is not None or (value.children and len(value.path) == 1)):
+            fitting.fit(here, view, value, drawn)
+        if value.children and "b" not in drawn:
             drawn["c"] = [[child.key, whole(here, view, child.value)] for child in value.children]
     return drawn
 
@@ -77,6 +80,7 @@ def pick(here: Tab, view: CheckpointView) -> None:
         why.ask(here, str(picked.get("value")))
     if picked.get("act") == "watch":
         watch(here, str(picked.get("value")))
+    fitting.pick(here, view, picked)
     if picked.get("act") == "full":
         here.full.add((view.id, str(picked.get("value"))))
 

@@ -12,9 +12,8 @@ from typing import Any
 from debugger_ui.session.blocks import blocks_of, json_text, result_ids
 from debugger_ui.session.shape import Masked, fields_of, is_message
 from debugger_ui.session.text import literal
-from debugger_ui.session.view_rich import BlockView, CallView, ChatView, MessageView
+from debugger_ui.session.view_rich import PAGE, BlockView, CallView, ChatView, MessageView
 
-PAGE = 40
 ROLES = {
     "human": "human",
     "user": "human",
@@ -36,6 +35,8 @@ Parts = Mapping[str, Any]
 
 def is_chat(items: Sequence[Any]) -> bool:
     """Whether every item of a list is a message, and at least one is not masked."""
+    if is_message(items[0]) and all(map(is_message, items)):
+        return True
     return any(not isinstance(item, Masked) for item in items) and all(
         isinstance(item, Masked) or parts_of(item) is not None for item in items
     )
@@ -72,7 +73,8 @@ class Pairs:
         self.asked: dict[str, tuple[int, str]] = {}
         self.answered: dict[str, int] = {}
         for index, item in enumerate(items):
-            parts = parts_of(item)
+            # Of objects only the fields are read: a chat may have ten thousand.
+            parts = vars(item) if is_message(item) else parts_of(item)
             if parts is None:
                 continue
             for id_, name, _, _ in calls_of(parts):

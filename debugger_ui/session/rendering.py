@@ -10,10 +10,9 @@ from debugger_ui.session.chat import chat_of, is_chat
 from debugger_ui.session.images import image_of
 from debugger_ui.session.shape import Masked, fields_of, kind_of
 from debugger_ui.session.text import literal
-from debugger_ui.session.view_rich import Rich, TableView
+from debugger_ui.session.view_rich import PAGE, Rich, TableView
 from debugger_ui.session.view_values import ValueView
 
-ROWS = 50
 COLUMNS = 24
 LOOKED_AT = 400
 """Records whose keys decide whether a list is a table."""
@@ -50,7 +49,7 @@ def _records(items: Sequence[Any], cell: Cell, offset: int) -> TableView | None:
     if not columns or not all(_is_record(item) for item in items):
         return None
     shown, start = columns[:COLUMNS], _start(offset, len(items))
-    page = items[start : start + ROWS]
+    page = items[start : start + PAGE]
     parts = [_fields(item) for item in page]
     rows = tuple(tuple(cell(fields[name]) if name in fields else None for name in shown) for fields in parts)
     return TableView(
@@ -97,7 +96,7 @@ def _frame(value: Any, cell: Cell, offset: int) -> TableView | None:
     """Return a page of a DataFrame or Series."""
     frame = value if hasattr(value, "columns") else value.to_frame()
     start = _start(offset, len(frame))
-    page = frame.iloc[start : start + ROWS, :COLUMNS]
+    page = frame.iloc[start : start + PAGE, :COLUMNS]
     rows = tuple(tuple(cell(_python(one)) for one in row) for row in page.itertuples(index=False, name=None))
     return TableView(
         columns=tuple(literal(str(name))[:120] for name in page.columns),

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from debugger_ui.session.view_values import ValueView
 
+PAGE = 40
+"""Messages or rows that are shown at a time."""
+
 Form = Literal["chat", "table", "image", "tree", "json"]
 
 

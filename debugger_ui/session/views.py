@@ -67,6 +67,7 @@ from debugger_ui.session.view_record import (
     WriteView,
 )
 from debugger_ui.session.view_rich import (
+    PAGE,
     BlockView,
     CallView,
     ChatView,
@@ -96,6 +97,7 @@ from debugger_ui.session.view_values import (
 )
 
 __all__ = [
+    "PAGE",
     "Abilities",
     "Ability",
     "BranchSummary",

@@ -4,6 +4,7 @@
 // Rule: what the person folded or opened stays so while the same sheet is redrawn.
 
 import { h, icon, plain } from "./dom.js"
+import { chat, grid, image } from "./rich.js"
 import { tree, inlineValue } from "./tree.js"
 
 const instances = new WeakMap()
@@ -39,6 +40,8 @@ function listen(view) {
 }
 
 function render(view, data) {
+  view.redraw = () => render(view, data)
+  view.draw = (block, where) => blocks([block], view, where)[0]
   if (view.scope !== data.scope) {
     view.scope = data.scope
     view.host.scrollTop = 0
@@ -68,29 +71,34 @@ function chip({ text, tone, icon: name, title, act, value }) {
     name ? icon(name, 12) : null, h("span", {}, plain(text)))
 }
 
-function inline(item) {
+function inline(item, view, where) {
   if (item.t === "chip") return chip(item)
-  if (item.t === "value") return inlineValue(item.value)
+  if (item.t === "value") return inlineValue(item.value, view, where)
   if (item.t === "gap") return h("span", { class: "gap" })
   const attributes = { class: `i ${item.t}${item.tone ? ` ${item.tone}` : ""}`, title: item.title && plain(item.title), "data-act": item.act, "data-value": item.value, "data-name": item.name }
   if (item.act) return h("button", { ...attributes, type: "button" }, plain(item.text))
   return h("span", attributes, item.icon ? icon(item.icon, 13) : null, plain(item.text))
 }
 
-function table(block) {
+function table(block, view, where) {
   const head = h("tr", {}, ...block.columns.map(c => h("th", { class: c.align, style: c.width ? `width:${c.width}` : null, title: c.hint }, c.label)))
   const rows = block.rows.map(row => h("tr", { class: `${row.tone ?? ""}${row.act ? " clickable" : ""}`, "data-act": row.act, "data-value": row.value, "data-key": row.key, tabindex: row.act ? 0 : null },
     ...(row.span ? block.columns.slice(0, 1) : block.columns).map((c, i) => {
       const cell = row.cells[i]
       const content = Array.isArray(cell) ? cell.map(inline) : [plain(cell ?? "")]
       return h("td", { class: `${c.align ?? ""}${c.mono ? " mono" : ""}`, "data-col": c.key, colspan: row.span ? block.columns.length : null }, ...content)
+  const rows = block.rows.map((row, j) => h("tr", { class: `${row.tone ?? ""}${row.act ? " clickable" : ""}`, "data-act": row.act, "data-value": row.value, "data-key": row.key, tabindex: row.act ? 0 : null },
+    ...block.columns.map((c, i) => {
+      const cell = row.cells[i]
+      const content = Array.isArray(cell) ? cell.map(item => inline(item, view, `${where}/${row.key ?? j}/${c.key}`)) : [plain(cell ?? "")]
+      return h("td", { class: `${c.align ?? ""}${c.mono ? " mono" : ""}`, "data-col": c.key }, ...content)
     })))
   if (!rows.length) return h("p", { class: "empty" }, block.empty ?? "Nothing here.")
   return h("div", { class: "scroll-x" }, h("table", { "aria-label": block.label }, h("thead", {}, head), h("tbody", {}, ...rows)))
 }
 
 const BLOCKS = {
-  bar: b => h("div", { class: `bar ${b.tone ?? ""}`, "data-name": b.name }, ...b.items.map(inline)),
+  bar: b => h("div", { class: `bar ${b.tone ?? ""}`, "data-name": b.name }, ...b.items.map(item => inline(item))),
   text: b => h("p", { class: `text ${b.tone ?? ""}` }, plain(b.text)),
   pre: b => h("pre", { class: b.tone ?? "" }, plain(b.text)),
   empty: b => h("div", { class: "empty-state" }, b.icon ? icon(b.icon, 22) : null, h("b", {}, plain(b.title)), b.text ? h("p", {}, plain(b.text)) : null, b.code ? h("pre", {}, b.code) : null),
@@ -100,11 +108,14 @@ const BLOCKS = {
       b.details ? fold(view, `${where}/details`, false, [h("span", {}, "Details")], h("pre", {}, plain(b.details))) : null),
     b.dismiss ? h("button", { type: "button", class: "dismiss", "data-act": "dismiss", "aria-label": "Dismiss", title: "Dismiss" }, icon("failed", 13)) : null),
   tree: (b, view, where) => tree(b, view, where),
-  table: b => table(b),
+  table: (b, view, where) => table(b, view, where),
+  chat: (b, view, where) => chat(b, view, where),
+  grid: (b, view, where) => grid(b, view, where),
+  image: b => image(b),
   section: (b, view, where) => fold(view, where, b.open !== false,
     [h("span", { class: "section-title" }, plain(b.title)), b.count != null ? h("span", { class: "count" }, String(b.count)) : null, b.hint ? h("span", { class: "hint" }, plain(b.hint)) : null],
     h("div", { class: "section" }, ...blocks(b.blocks, view, where))),
   card: (b, view, where) => h("article", { class: `card ${b.tone ?? ""}`, "data-name": b.name, "data-status": b.status },
-    h("header", {}, b.icon ? icon(b.icon, 14) : null, h("b", { class: "card-title" }, plain(b.title)), ...(b.items ?? []).map(inline)),
+    h("header", {}, b.icon ? icon(b.icon, 14) : null, h("b", { class: "card-title" }, plain(b.title)), ...(b.items ?? []).map(item => inline(item))),
     h("div", { class: "card-body" }, ...blocks(b.blocks ?? [], view, where))),
 }

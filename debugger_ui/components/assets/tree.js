@@ -2,19 +2,34 @@
 //
 // A node is {k: kind, t: type, x: text, n: size, h: hidden, p: path when what is hidden can be shown,
 // w: path when it can be asked why the value is what it is,
+// f: forms it can be drawn in, b: the block that draws it in its fitting form, a: the form to draw it in,
+// i: the address by which Python remembers that, without which it is remembered here,
 // c: [[key, node], ...]}.
 
 import { h, icon, plain } from "./dom.js"
 
 const LONG = 160
+const FORMS = { chat: "Chat", table: "Table", image: "Image", tree: "Tree", json: "JSON" }
 const BRACKETS = { list: ["[", "]"], tuple: ["(", ")"], set: ["{", "}"], dict: ["{", "}"] }
 
 /** One line for a value inside a table cell or a diff. */
-export function inlineValue(node) {
+export function inlineValue(node, view, where) {
   if (!node) return h("span", { class: "v none" }, "–")
+  if (node.b && view && where) return inlineBlock(node, view, where)
   const text = node.c?.length ? framed(node) : plain(node.x)
   const short = text.length > LONG ? `${text.slice(0, LONG)}…` : text
   return h("span", { class: `v ${node.k}`, title: `${node.t}${node.n ? `, ${node.n}` : ""}\n${text.slice(0, 2000)}` }, short)
+}
+
+/** A chat, table or image in a cell: folded under its line; one message or image stands open. */
+function inlineBlock(node, view, where) {
+  const element = h("details", { class: "fold inside", "data-fold": where },
+    h("summary", {}, icon("chevron", 11), inlineValue({ ...node, b: null })))
+  const fill = () => { if (element.childElementCount === 1) element.append(view.draw(node.b, where)) }
+  element.open = view.open.get(where) ?? (node.b.kind === "image" || node.b.messages?.length === 1)
+  if (element.open) fill()
+  element.addEventListener("toggle", () => { if (element.open) fill() })
+  return element
 }
 
 export function tree(block, view, where) {
@@ -34,6 +49,11 @@ function top(row, view, where, depth) {
 function branch(key, node, view, where, depth, marks = []) {
   if (node?.w) marks = [...marks, watch(node.w), why(node.w)]
   const name = h("span", { class: "key" }, plain(key))
+  if (node?.f) {
+    const form = node.i ? node.a : view.open.get(`${where}#form`) ?? node.f[0]
+    marks = [forms(node, form, view, where), ...marks]
+    if (node.b && (node.i || form !== "tree")) return fitted(name, node, view, where, marks)
+  }
   if (!node) return h("div", { class: "leaf" }, name, h("span", { class: "v none" }, "empty"), ...marks)
   if (!node.c?.length) return leaf(name, node, view, where, marks)
   const [open, close] = BRACKETS[node.k] ?? ["", ""]
@@ -50,6 +70,34 @@ function branch(key, node, view, where, depth, marks = []) {
     element.open = true
     fill()
   }
+  element.addEventListener("toggle", () => { if (element.open) fill() })
+  return element
+}
+
+/** The choice of forms; Python is told where it remembers the choice. */
+function forms(node, chosen, view, where) {
+  const buttons = node.f.map(form => {
+    const button = h("button", { type: "button", "aria-pressed": String(form === chosen), "data-act": node.i ? "form" : null,
+      "data-value": node.i ? JSON.stringify([node.i, form]) : null, "data-form": form }, FORMS[form])
+    if (!node.i) button.addEventListener("click", e => {
+      e.preventDefault()
+      e.stopPropagation()
+      view.open.set(`${where}#form`, form)
+      view.redraw()
+    })
+    return button
+  })
+  return h("span", { class: "forms", role: "group", "aria-label": "Shown as" }, ...buttons)
+}
+
+/** A value in another form than the tree, under its key. */
+function fitted(name, node, view, where, marks) {
+  const size = node.n && node.k !== "str" ? ` ${node.n.toLocaleString("en")}` : ""
+  const element = h("details", { "data-fold": where, class: "fitted" },
+    h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)}${size}`), h("span", { class: "gap" }), ...marks))
+  const fill = () => { if (element.childElementCount === 1) element.append(view.draw(node.b, where)) }
+  element.open = view.open.get(where) ?? true
+  if (element.open) fill()
   element.addEventListener("toggle", () => { if (element.open) fill() })
   return element
 }
