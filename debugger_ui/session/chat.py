@@ -49,11 +49,12 @@ def parts_of(item: Any) -> Parts | None:
         return {**fields, "role": fields.get("role", fields["type"])}
     if not isinstance(item, Mapping):
         return None
-    data = item.get("data")
-    if item.get("type") in ROLES and isinstance(data, Mapping) and "content" in data:
-        return {**data, "role": item["type"]}
-    role = item.get("role", item.get("type"))
-    if not isinstance(role, str) or not ("content" in item or "tool_calls" in item):
+    role, data = item.get("role", item.get("type")), item.get("data")
+    if not isinstance(role, str):
+        return None
+    if "role" not in item and role in ROLES and isinstance(data, Mapping) and "content" in data:
+        return {**data, "role": role}
+    if not ("content" in item or "tool_calls" in item):
         return None
     return {**item, "role": role} if "role" in item or role in ROLES else None
 
@@ -61,26 +62,39 @@ def parts_of(item: Any) -> Parts | None:
 def chat_of(items: Sequence[Any], offset: int | None = None, page: int = PAGE) -> ChatView:
     """Return a page of a chat, by default its end."""
     start = max(0, len(items) - page) if offset is None else max(0, min(offset, len(items) - 1))
-    pairs = Pairs(items)
     shown = range(start, min(len(items), start + page))
+    pairs = Pairs(items, shown)
     return ChatView(tuple(_message(index, items[index], pairs) for index in shown), start, len(items))
 
 
 class Pairs:
-    """Which message calls a tool by which id, and which message has its result."""
+    """Which message calls a tool by which id, and which has its result, for the messages that are shown.
 
-    def __init__(self, items: Sequence[Any]) -> None:
+    Looked for outwards from those, in the whole chat: a result comes after its call, mostly close by.
+    """
+
+    def __init__(self, items: Sequence[Any], shown: range) -> None:
         self.asked: dict[str, tuple[int, str]] = {}
         self.answered: dict[str, int] = {}
-        for index, item in enumerate(items):
-            # Of objects only the fields are read: a chat may have ten thousand.
-            parts = vars(item) if is_message(item) else parts_of(item)
-            if parts is None:
-                continue
-            for id_, name, _, _ in calls_of(parts):
-                self.asked.setdefault(id_, (index, name))
-            for id_ in _answers(parts):
+        parts = [fields for index in shown if (fields := fields_at(items, index)) is not None]
+        calls = {id_ for one in parts for id_, _, _, _ in calls_of(one)}
+        results = {id_ for one in parts for id_ in _answers(one)}
+        for index in range(shown.start, len(items)):
+            if calls <= self.answered.keys():
+                break
+            for id_ in _answers(fields_at(items, index) or {}):
                 self.answered.setdefault(id_, index)
+        for index in range(shown.stop - 1, -1, -1):
+            if results <= self.asked.keys():
+                break
+            for id_, name, _, _ in calls_of(fields_at(items, index) or {}):
+                self.asked[id_] = (index, name)
+
+
+def fields_at(items: Sequence[Any], index: int) -> Parts | None:
+    """Return a message's fields; of an object those that are there, since a chat may have ten thousand."""
+    item = items[index]
+    return vars(item) if is_message(item) else parts_of(item)
 
 
 def calls_of(parts: Parts) -> list[tuple[str, str, Any, str]]:

@@ -20,7 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, Failure, Fold, Question, Record, Task
+from debugger_ui.engines.base import MISSING, Failure, Fold, Record, Task
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.secrets import Secrets
 from debugger_ui.session.veil import Veil, Walk
@@ -101,59 +101,54 @@ class Masks:
         patterns = self.patterns
         if not patterns:
             return Veil(value)
-        walk = Walk(matcher(patterns), self._secrets.add)
-        return Veil(walk.value(path, value, 0), walk.originals)
+        walk = self._walk(patterns)
+        return Veil(walk.value(path, value), walk.originals)
+
+    def _walk(self, patterns: tuple[str, ...]) -> Walk:
+        return Walk(matcher(patterns), self._secrets.add)
 
     def record(self, record: Record) -> Record:
         """Return a record of which everything may be shown."""
-        if not self.patterns:
+        if not (patterns := self.patterns):
             return record
-        channels = {name: self._channel(name, value) for name, value in record.channels.items()}
+        # One walk for all: the state, the channels and what tasks were given are mostly the same objects.
+        walk = self._walk(patterns)
         return replace(
             record,
-            header=replace(record.header, metadata=self.apply((), dict(record.header.metadata))),
-            state={key: self.apply((key,), value) for key, value in record.state.items()},
-            channels=channels,
-            tasks=tuple(self._task(task) for task in record.tasks),
+            header=replace(record.header, metadata=walk.value((), dict(record.header.metadata))),
+            state={key: walk.value((key,), value) for key, value in record.state.items()},
+            channels={name: _channel(walk, name, value) for name, value in record.channels.items()},
+            tasks=tuple(self._task(walk, task) for task in record.tasks),
             problems=tuple(map(self.clean, record.problems)),
         )
 
-    def _channel(self, name: str, value: Any) -> Any:
-        if naming.is_state_key(name):
-            return self.apply((name,), value)
-        # What wakes nodes stays as it is; what it carries (an input, the arguments of Sends) does not.
-        if name == naming.TASKS and isinstance(value, (list, tuple)):
-            return [self.apply((), send) for send in value]
-        return self.apply((), value) if name == naming.START else value
-
-    def _task(self, task: Task) -> Task:
+    def _task(self, walk: Walk, task: Task) -> Task:
         return replace(
             task,
-            input=task.input if task.input is MISSING else self.apply((), task.input),
+            input=task.input if task.input is MISSING else walk.value((), task.input),
             writes=tuple(
-                (channel, self.apply((channel,) if naming.is_state_key(channel) else (), value))
+                (channel, walk.value((channel,) if naming.is_state_key(channel) else (), value))
                 for channel, value in task.writes
             ),
-            questions=tuple(self._question(question) for question in task.questions),
+            questions=tuple(replace(asked, value=walk.value((), asked.value)) for asked in task.questions),
             failure=self._failure(task.failure) if task.failure is not None else None,
         )
-
-    def _question(self, question: Question) -> Question:
-        return replace(question, value=self.apply((), question.value))
 
     def _failure(self, failure: Failure) -> Failure:
         return Failure(failure.type, self.clean(failure.message), self.clean(failure.traceback))
 
     def fold(self, fold: Fold) -> Fold:
         """Return how a channel folds, with values that may be shown."""
+        if not (patterns := self.patterns):
+            return fold
+        walk = self._walk(patterns)
 
         def shown(value: Any) -> Any:
-            return value if value is MISSING else self._channel(fold.channel, value)
+            return value if value is MISSING else _channel(walk, fold.channel, value)
 
         steps = tuple(replace(step, value=shown(step.value), after=shown(step.after)) for step in fold.steps)
-        return replace(
-            fold, before=shown(fold.before), steps=steps, after=shown(fold.after), refused=self.clean(fold.refused)
-        )
+        before, after = shown(fold.before), shown(fold.after)
+        return replace(fold, before=before, steps=steps, after=after, refused=self.clean(fold.refused))
 
     # --- sentences ----------------------------------------------------------------------------
 
@@ -178,6 +173,15 @@ class Masks:
             os.replace(fresh, self.file)
         except OSError as error:
             self.problem = f"What is masked here lasts only as long as this program: {error}."
+
+
+def _channel(walk: Walk, name: str, value: Any) -> Any:
+    """Return a channel's value. What wakes nodes stays as it is; what it carries (inputs, Sends) does not."""
+    if naming.is_state_key(name):
+        return walk.value((name,), value)
+    if name == naming.TASKS and isinstance(value, (list, tuple)):
+        return [walk.value((), send) for send in value]
+    return walk.value((), value) if name == naming.START else value
 
 
 def beside(database: FilePath | None) -> FilePath | None:

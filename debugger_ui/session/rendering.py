@@ -46,7 +46,7 @@ def rich_of(value: Any, cell: Cell, offset: int | None = None) -> Rich | None:
 
 def _records(items: Sequence[Any], cell: Cell, offset: int) -> TableView | None:
     columns = _columns(items[:LOOKED_AT])
-    if not columns or not all(_is_record(item) for item in items):
+    if not columns or not all(isinstance(item, dict) or _is_record(item) for item in items):
         return None
     shown, start = columns[:COLUMNS], _start(offset, len(items))
     page = items[start : start + PAGE]

@@ -10,13 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from debugger_ui.session.shape import Masked, fields_of, items_of, kind_of, vars_of
+from debugger_ui.session.shape import Masked, items_of, kind_of, vars_of
 from debugger_ui.session.view_values import Path
 
 MAX_DEPTH = 120
 """What is nested deeper is masked whole."""
 MAX_PARTS = 2_000_000
 """What comes after so many parts is masked whole."""
+
+WORTH = 8
+"""Containers with more parts are remembered."""
+JSON_STARTS = ("{", "[")
+LEAVES = frozenset({type(None), bool, int, float, bytes})
+PLAIN = ("str", "null", "bool", "int", "float", "bytes", "enum", "datetime", "masked")
 
 Originals = dict[int, tuple[Any, Any]]
 
@@ -41,32 +47,40 @@ class Veil:
 
 
 class Walk:
-    """One walk over one value."""
+    """A walk over values; what was met before at the same place is not walked again."""
 
     def __init__(self, hidden: Callable[[str], bool], met: Callable[[Any], None]) -> None:
         self.hidden = hidden
         self.met = met
         self.originals: Originals = {}
         self._open: set[int] = set()
+        self._known: dict[tuple[str, int], tuple[Any, Any]] = {}
         self._parts = 0
 
-    def value(self, path: Path, value: Any, depth: int) -> Any:
+    def value(self, path: Path, value: Any) -> Any:
         """Return the value as it may be shown; the same object when nothing in it is masked."""
+        return self._value(".".join(map(str, path)), value, 0)
+
+    def _value(self, path: str, value: Any, depth: int) -> Any:
+        """Walk one part. Paths are joined by dots here: there are many parts."""
         self._parts += 1
-        if path and self.hidden(".".join(map(str, path))):
+        if path and self.hidden(path):
             return value if _nothing(value) else self._mask(value)
-        kind = kind_of(value)
-        if kind == "str":
-            return self._text(path, value, depth)
-        if kind in ("null", "bool", "int", "float", "bytes", "enum", "datetime", "masked"):
+        cls = type(value)
+        if cls in LEAVES or (cls is str and value[:1] not in JSON_STARTS):
             return value
         if depth > MAX_DEPTH or self._parts > MAX_PARTS or id(value) in self._open:
             return self._mask(value)
+        if cls in (list, dict) and len(value) > WORTH and (path, id(value)) in self._known:
+            return self._known[path, id(value)][1]
         self._open.add(id(value))
         try:
-            return self._compound(path, value, kind, depth)
+            made = self._walked(path, value, kind_of(value), depth)
         finally:
             self._open.discard(id(value))
+        if cls in (list, dict) and len(value) > WORTH:
+            self._known[path, id(value)] = (value, made)
+        return made
 
     def _mask(self, value: Any) -> Any:
         self.met(value)
@@ -76,33 +90,35 @@ class Walk:
         self.originals[id(made)] = (made, value)
         return made
 
-    def _compound(self, path: Path, value: Any, kind: str, depth: int) -> Any:
+    def _walked(self, path: str, value: Any, kind: str, depth: int) -> Any:
+        if kind in PLAIN:
+            return self._text(path, value, depth) if kind == "str" else value
         if kind == "table":
             return self._table(path, value)
         items = _parts(value, kind)
         if items is None:
             return self._mask(value)
-        new = [(key, self.value((*path, key), item, depth + 1)) for key, item in items]
+        front = f"{path}." if path else ""
+        new = [(key, self._value(f"{front}{key}", item, depth + 1)) for key, item in items]
         if all(made is item for (_, made), (_, item) in zip(new, items, strict=True)):
             return value
         made = _rebuilt(value, kind, new)
         return self._mask(value) if made is None else self._keep(made, value)
 
-    def _table(self, path: Path, value: Any) -> Any:
+    def _table(self, path: str, value: Any) -> Any:
         names = value.columns if hasattr(value, "columns") else [value.name]
-        hidden = any(self.hidden(".".join(map(str, (*path, name)))) for name in names)
+        hidden = any(self.hidden(f"{path}.{name}" if path else str(name)) for name in names)
         return self._mask(value) if hidden else value
 
-    def _text(self, path: Path, value: str, depth: int) -> Any:
+    def _text(self, path: str, value: str, depth: int) -> Any:
         """Mask a text that is JSON with a masked part: providers keep the arguments of tool calls so."""
-        if value[:1] not in "{[" or not value or depth > MAX_DEPTH:
+        if not value or value[0] not in JSON_STARTS:
             return value
         try:
             inside = json.loads(value)
         except (ValueError, RecursionError):
             return value
-        walk = Walk(self.hidden, self.met)
-        return value if walk.value(path, inside, depth + 1) is inside else self._mask(value)
+        return value if self._value(path, inside, depth + 1) is inside else self._mask(value)
 
 
 def _nothing(value: Any) -> bool:
@@ -119,7 +135,7 @@ def _parts(value: Any, kind: str) -> list[tuple[str | int, Any]] | None:
         # A Send, or an object of the user's that is shown by its repr.
         return [("arg", value.arg)] if _is_send(value) else list(vars_of(value).items())
     if kind == "message":
-        return [(key, item) for key, item in fields_of(value).items() if key != "type"]
+        return [(key, item) for key, item in vars(value).items() if item or item == 0]
     return items_of(value)
 
 

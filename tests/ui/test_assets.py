@@ -38,7 +38,7 @@ def test_vendored_files_are_those_that_were_written_down(name):
     assert hashlib.sha256((registry.ASSETS / name).read_bytes()).hexdigest() == written[1]
 
 
-@pytest.mark.parametrize("name", ["dom.js", "graph.js", "picker.js", "sheet.js", "timeline.js", "tree.js"])
+@pytest.mark.parametrize("name", ["dom.js", "graph.js", "picker.js", "rich.js", "sheet.js", "timeline.js", "tree.js"])
 def test_our_scripts_never_make_markup_of_text(name):
     script = "\n".join(
         line for line in (registry.ASSETS / name).read_text("utf-8").splitlines() if not line.startswith("//")

@@ -68,7 +68,7 @@ function message(one, view, where) {
   const parts = one.blocks.map((part, i) => content(part, view, `${where}/b${i}`))
   const calls = one.calls.map((call, i) => toolCall(call, view, `${where}/c${i}`))
   const nothing = !parts.length && !calls.length ? h("p", { class: "muted" }, one.role === "remove" ? "removes the message with its id" : "no content") : null
-  return h("article", { class: `message ${one.role}`, "data-index": one.index }, head, ...parts, ...calls, nothing)
+  return h("article", { class: `turn ${one.role}`, "data-index": one.index }, head, ...parts, ...calls, nothing)
 }
 
 const answered = one => one.asked == null ? `result ${plain(one.answers)}` : `result of ${plain(one.answers)} (${one.asked})`

@@ -21,12 +21,13 @@ export function inlineValue(node, view, where) {
   return h("span", { class: `v ${node.k}`, title: `${node.t}${node.n ? `, ${node.n}` : ""}\n${text.slice(0, 2000)}` }, short)
 }
 
-/** A chat, table or image in a cell: folded under its line; one message or image stands open. */
+/** A chat, table or image in a cell: one message or image as it is, others folded under their line. */
 function inlineBlock(node, view, where) {
+  if (node.b.kind === "image" || node.b.messages?.length === 1) return h("div", { class: "inside alone" }, view.draw(node.b, where))
   const element = h("details", { class: "fold inside", "data-fold": where },
     h("summary", {}, icon("chevron", 11), inlineValue({ ...node, b: null })))
   const fill = () => { if (element.childElementCount === 1) element.append(view.draw(node.b, where)) }
-  element.open = view.open.get(where) ?? (node.b.kind === "image" || node.b.messages?.length === 1)
+  element.open = view.open.get(where) ?? false
   if (element.open) fill()
   element.addEventListener("toggle", () => { if (element.open) fill() })
   return element
