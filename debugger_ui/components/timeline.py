@@ -49,6 +49,13 @@ class Above:
 
 QUIET = Above()
 KEY = "timeline"
+MARKS = {
+    "damaged": "damaged: its row cannot be read",
+    "encrypted": "encrypted: its values cannot be read without the key",
+    "orphan": "damaged: its parent is not there",
+    "cycle": "damaged: its ancestors form a circle",
+}
+"""What a row's mark means."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "start"}
 """What a row without a node is called: the loop's first checkpoint only takes the input in."""
@@ -113,7 +120,7 @@ def _row(row: TimelineRow, branch_name: str) -> dict[str, Any]:
         "text": text.lower(),
         "cells": [{"x": cell.text, "e": cell.error} for cell in row.cells],
         "hint": f"{row.checkpoint}\nsaved {clock(row.created, date=True)}"
-        + (f"\ndamaged: {row.mark}" if row.mark else ""),
+        + (f"\n{MARKS.get(row.mark, row.mark)}" if row.mark else ""),
     }
 
 

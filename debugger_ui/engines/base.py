@@ -67,6 +67,8 @@ class Outline:
     answered: tuple[str, ...] = ()
     damaged: str = ""
     """Why the record of this checkpoint cannot be read; then nothing else is known."""
+    encrypted: bool = False
+    """It cannot be read because its values are encrypted with a key that is not here."""
 
 
 @dataclass(frozen=True, slots=True)

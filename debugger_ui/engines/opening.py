@@ -14,7 +14,11 @@ from debugger_ui.engines.runtime import RuntimeEngine
 from debugger_ui.engines.stored import StoredReader
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.langgraph import open_langgraph
+from runtime.checkpoint.langgraph import LangGraphSqliteReader
+from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 
+KEY = "LANGGRAPH_AES_KEY"
+"""Environment variable with the key, where `EncryptedSerializer.from_pycryptodome_aes` takes it from."""
 RUNTIMES = ("runtime", "langgraph")
 
 
@@ -67,7 +71,7 @@ def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
 
 
 def _set_up(make: Callable[[bool], Any], read_only: bool, why: str, name: str) -> tuple[Any, str]:
-    """A saver, opened; only to look at if a newer version wrote the database and says that this one may read it."""
+    """A saver, opened; only to look at if a newer version wrote it, or its values are encrypted and the key is not here."""
     saver = make(read_only)
     try:
         saver.setup()
@@ -77,7 +81,32 @@ def _set_up(make: Callable[[bool], Any], read_only: bool, why: str, name: str) -
         saver = make(True)
         saver.setup()
         why = f"{name} was written by a newer version of this program."
-    return saver, why
+    if (locked := unlocked(saver)) and not (read_only or why):
+        saver.close()
+        saver = make(True)
+        saver.setup()
+        unlocked(saver)
+    return saver, why or locked
+
+
+def unlocked(saver: Any) -> str:
+    """Give a saver the key for encrypted values, if there is one; return why they stay encrypted, or "".
+
+    Raises:
+        CheckpointStorageError: the key, or what decrypts with it, is not as it should be.
+    """
+    if os.environ.get(KEY):
+        try:
+            saver.serde = EncryptedSerializer.from_pycryptodome_aes(saver.serde)
+        except (ImportError, ValueError) as error:
+            raise CheckpointStorageError(f"the values cannot be decrypted. {error}", "encrypted") from error
+    try:
+        next(iter(saver.list(None, limit=1)), None)
+    except CheckpointStorageError as error:
+        # Whatever else is wrong with the row is said where somebody looks at it.
+        if error.reason == "encrypted":
+            return f"The values are encrypted; without the right key in {KEY} they stay closed."
+    return ""
 
 
 def why_not_writable(path: Path) -> str:
@@ -104,4 +133,8 @@ def open_record(database: str) -> RecordEngine:
             saver = open_langgraph(database)
         except CheckpointStorageError:
             raise error from None
+            saver = LangGraphSqliteReader(database)
+            unlocked(saver)
+        except CheckpointStorageError as other:
+            raise (other if other.reason == "encrypted" else error) from None
     return RecordEngine(saver, reader_for(saver), database)

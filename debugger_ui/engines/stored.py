@@ -25,7 +25,7 @@ SEARCHED = 20_000
 """Threads that a text search goes through."""
 FEW = 4
 """Checkpoints that are read one by one rather than as a page."""
-DAMAGE = ("corrupt", "missing")
+DAMAGE = ("corrupt", "missing", "encrypted")
 PULL = "__pregel_pull"
 PUSH = "__pregel_push"
 
@@ -52,6 +52,7 @@ class StoredReader(SaverReader):
         self._sizes: dict[str, tuple[str, int]] = {}
         self._lock = threading.RLock()
         self._damaged: dict[tuple[str, str, str], str] = {}
+        self._locked: set[tuple[str, str, str]] = set()
         self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
         self._heads: dict[tuple[str, str, str], tuple[Hashable, Any, Mapping[str, str], tuple[str, ...]]] = {}
 
@@ -261,6 +262,8 @@ class StoredReader(SaverReader):
                 if error.reason not in DAMAGE:
                     raise
                 self._damaged[key] = str(error)
+                if error.reason == "encrypted":
+                    self._locked.add(key)
 
     def _keep(self, record: Any, version: Hashable, followed: set[str]) -> None:
         header = record.checkpoint
@@ -293,7 +296,8 @@ class StoredReader(SaverReader):
     def _outline(self, thread: str, namespace: str, headers: Mapping[str, Header], id_: str) -> Outline:
         row = self._row((thread, namespace, id_))
         if row is None:
-            return Outline(damaged=self._damaged.get((thread, namespace, id_), ""))
+            key = (thread, namespace, id_)
+            return Outline(damaged=self._damaged.get(key, ""), encrypted=key in self._locked)
         record, names = row
         before = self._row((thread, namespace, headers[id_].parent))
         counted = [write for write in record.writes if write.counts]

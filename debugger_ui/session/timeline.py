@@ -124,8 +124,12 @@ class _Rows:
             current=id_ == self.spot.id,
             on_path=id_ in self.on_path,
             note=self.labels.get("checkpoint", self.spot.thread, id_).note,
-            mark="damaged" if outline.damaged else history.marks.get(id_, ""),
+            mark=_mark(outline) or history.marks.get(id_, ""),
         )
+
+
+def _mark(outline: Outline) -> str:
+    return "encrypted" if outline.encrypted else "damaged" if outline.damaged else ""
 
 
 def elapsed(before: str, after: str) -> float | None:

@@ -18,6 +18,7 @@ from runtime.checkpoint.errors import CheckpointStorageError
 
 ADVICE = {
     "corrupt": " Copy the file before anything else is done with it.",
+    "encrypted": " Start the debugger with the key in LANGGRAPH_AES_KEY to see the values; they are kept as they are.",
     "busy": " Try again in a moment; nothing was changed.",
 }
 

@@ -143,7 +143,8 @@ class TimelineRow:
     """Is an ancestor of the cursor, or the cursor."""
     note: str = ""
     mark: str = ""
-    """"cycle" or "orphan" for damaged parent links, "damaged" for an unreadable record, else empty."""
+    """"cycle" or "orphan" for damaged parent links, "damaged" or "encrypted" for an unreadable record,
+    else empty."""
     cells: tuple[WatchCell, ...] = ()
     """One per watch."""
 

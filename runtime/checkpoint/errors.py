@@ -10,6 +10,7 @@ Reason = Literal[
     "closed",  # the saver was closed
     "conflict",  # another checkpoint with this id is already stored
     "corrupt",  # the file, or a row of it, is damaged
+    "encrypted",  # a value was stored by an `EncryptedSerializer` whose key is not here
     "foreign",  # the database holds the tables of something else
     "full",  # the disk, or the database's size limit, is full
     "missing",  # a database opened for reading that is not there
@@ -33,3 +34,11 @@ class CheckpointStorageError(Exception):
 
 class SerializationError(TypeError):
     """A value cannot be stored exactly. The message names where in the value, and what is wrong with it."""
+
+
+def undecoded(what: str, kind: str, error: Exception) -> CheckpointStorageError:
+    """The error for a stored value that is not decoded: damaged, or encrypted, which its type tag says after a plus."""
+    if "+" in kind:
+        cipher = kind.rpartition("+")[2]
+        return CheckpointStorageError(f"{what} is encrypted ({cipher}), and the right key is not here", "encrypted")
+    return CheckpointStorageError(f"{what} cannot be decoded: {error}", "corrupt")

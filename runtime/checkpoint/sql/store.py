@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from runtime.checkpoint.base import SerializerProtocol
-from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.errors import CheckpointStorageError, undecoded
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.database import Database, Session
 from runtime.checkpoint.sql.handed import Handed
@@ -163,4 +163,4 @@ def read_serialized(serde: SerializerProtocol, kind: str, data: bytes, where: st
     except CheckpointStorageError:
         raise
     except Exception as error:
-        raise CheckpointStorageError(f"{where} cannot be decoded: {error}", "corrupt") from error
+        raise undecoded(where, kind, error) from error
