@@ -71,7 +71,7 @@ def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
 
 
 def _set_up(make: Callable[[bool], Any], read_only: bool, why: str, name: str) -> tuple[Any, str]:
-    """A saver, opened; only to look at if a newer version wrote it, or its values are encrypted and the key is not here."""
+    """A saver, opened; only to look at if a newer version wrote it, or its values are encrypted with an absent key."""
     saver = make(read_only)
     try:
         saver.setup()

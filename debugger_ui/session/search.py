@@ -24,6 +24,8 @@ AROUND = 40
 
 Line = tuple[str, str]
 """Where a text stands, and the text."""
+Stamp = tuple[str, tuple[str, ...]]
+"""The newest checkpoint when the texts were read, and what was masked then."""
 
 
 class StateTexts:
@@ -31,7 +33,7 @@ class StateTexts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[str, list[Line], int]] = {}
+        self._kept: dict[str, tuple[Stamp, list[Line], int]] = {}
         self._letters = 0
 
     def find(self, reading: Reading, thread: str, newest: str, wanted: str) -> str:
@@ -46,20 +48,21 @@ class StateTexts:
         return ""
 
     def _lines(self, reading: Reading, thread: str, newest: str) -> list[Line]:
+        stamp = newest, reading.masks.patterns
         with self._lock:
             kept = self._kept.get(thread)
-        if kept is not None and kept[0] == newest:
+        if kept is not None and kept[0] == stamp:
             return kept[1]
         record = reading.record(Spot(thread, "", "", newest, True))
         lines = list(_bounded(texts(record)))
-        self._keep(thread, newest, lines)
+        self._keep(thread, stamp, lines)
         return lines
 
-    def _keep(self, thread: str, newest: str, lines: list[Line]) -> None:
+    def _keep(self, thread: str, stamp: Stamp, lines: list[Line]) -> None:
         letters = sum(len(label) + len(text) for label, text in lines)
         with self._lock:
-            self._letters += letters - self._kept.pop(thread, ("", [], 0))[2]
-            self._kept[thread] = (newest, lines, letters)
+            self._letters += letters - self._kept.pop(thread, (("", ()), [], 0))[2]
+            self._kept[thread] = (stamp, lines, letters)
             while self._letters > ALL_LETTERS and len(self._kept) > 1:
                 self._letters -= self._kept.pop(next(iter(self._kept)))[2]
 
