@@ -49,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return complain(error.problem.message, error.problem.details)
         except OSError as error:
             return complain(f"{error.filename or arguments.db}: {error.strerror or error}")
+        except KeyboardInterrupt:
+            return complain(f"stopped while {arguments.target or arguments.db} was being opened")
         return serve(workspace, arguments)
 
 

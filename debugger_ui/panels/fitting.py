@@ -34,9 +34,13 @@ def fit(here: Tab, view: CheckpointView, value: ValueView, drawn: dict[str, Any]
 
 def raw(here: Tab, view: CheckpointView, value: ValueView) -> sheet.Block:
     """Return a value as JSON; a very long one is cut."""
-    text = here.see(here.session.raw, value.path, checkpoint=view.id) or ""
+    return sheet.pre(cut(here.see(here.session.raw, value.path, checkpoint=view.id) or ""))
+
+
+def cut(text: str) -> str:
+    """Return a text that a browser shows without delay; what is left out is counted."""
     left = len(text) - MAX_JSON
-    return sheet.pre(text if left <= 0 else f"{text[:MAX_JSON]}\n… {left:,} more characters: Download has them all")
+    return text if left <= 0 else f"{text[:MAX_JSON]}\n… {left:,} more characters: Download has them all"
 
 
 def page(here: Tab, view: CheckpointView, value: ValueView, address: str) -> sheet.Block | None:

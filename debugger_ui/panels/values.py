@@ -31,8 +31,8 @@ def state(here: Tab, view: CheckpointView) -> None:
                     "Download", saved.data, saved.filename, saved.media_type, key="download", icon=":material/download:"
                 )
     if form == RAW:
-        raw = here.see(here.session.raw)
-        sheet.sheet([sheet.pre(raw or "")], key="raw", scope=view.id, stamp=view.id)
+        whole_state = fitting.cut(here.see(here.session.raw, checkpoint=view.id) or "")
+        sheet.sheet([sheet.pre(whole_state)], key="raw", scope=view.id, stamp=view.id)
         return
     blocks = [sheet.problem_note(problem) for problem in view.problems]
     rows = [entry_row(here, view, entry) for entry in view.entries]

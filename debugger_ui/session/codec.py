@@ -20,6 +20,7 @@ from typing import Any
 
 from debugger_ui.session.messages import restore_message
 from debugger_ui.session.problems import describe, refuse
+from debugger_ui.session.render import MAX_BITS
 from debugger_ui.session.shape import fields_of, kind_of, ordered, safe_repr, type_name
 from debugger_ui.session.text import json_safe, path_label
 
@@ -31,6 +32,7 @@ Path = tuple[str | int, ...]
 READ: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "bytes": lambda plain: base64.b64decode(plain["base64"], validate=True),
     "bytearray": lambda plain: bytearray(base64.b64decode(plain["base64"], validate=True)),
+    "int": lambda plain: int(plain["hex"], 16),
     "set": lambda plain: set(plain["items"]),
     "frozenset": lambda plain: frozenset(plain["items"]),
     "tuple": lambda plain: tuple(plain["items"]),
@@ -53,7 +55,8 @@ def to_plain(value: Any, depth: int = 0) -> Any:
     if kind in ("null", "bool", "str", "float"):
         return value
     if kind == "int":
-        return int(value)
+        # Python neither writes nor reads longer ones in decimal.
+        return int(value) if value.bit_length() <= MAX_BITS else {MARK: "int", "hex": hex(value)}
     if kind in ("list", "tuple"):
         return [to_plain(item, depth + 1) for item in value]
     if kind == "set":

@@ -6,12 +6,12 @@ whatever in it does not exist is dropped or moved to the nearest thing that does
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from debugger_ui.session.view_values import Path
 
 TEXT_FIELDS = ("graph", "thread", "branch", "checkpoint", "namespace", "task")
-MAX_PARAM = 2_000
+MAX_PARAM = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +39,32 @@ class Cursor:
 
     @classmethod
     def from_params(cls, params: Mapping[str, str]) -> "Cursor":
-        """Read a cursor from URL parameters; unknown and malformed ones are ignored."""
-        known = {field.name for field in fields(cls)} - {"path"}
-        parts = {
-            name: value
-            for name, value in params.items()
-            if name in known and isinstance(value, str) and len(value) <= MAX_PARAM
-        }
-        return cls(**parts, path=_path(params.get("path", "")))
+        """Read a cursor from URL parameters; unknown and malformed ones are ignored (see `malformed`)."""
+        parts = {name: params[name] for name in TEXT_FIELDS if name in params and _is_text(params[name])}
+        return cls(**parts, path=_path(params.get("path", "")) or ())
 
 
-def _path(text: str) -> Path:
-    if not text or len(text) > MAX_PARAM:
-        return ()
+def malformed(params: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the parameters that no cursor could have written."""
+    found = [name for name in TEXT_FIELDS if name in params and not _is_text(params[name])]
+    return (*found, "path") if params.get("path") and _path(params["path"]) is None else tuple(found)
+
+
+def _is_text(value: object) -> bool:
+    """Whether it can be a name in a database: a text that is not endless, and that can be stored."""
+    if not isinstance(value, str) or len(value) > MAX_PARAM:
+        return False
+    return not any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def _path(text: str) -> Path | None:
+    """Return the path that a text says; None when it says none."""
+    if not text or not _is_text(text):
+        return None
     try:
         parts = json.loads(text)
     except (ValueError, RecursionError):
-        return ()
-    if not isinstance(parts, list):
-        return ()
-    if not all(isinstance(part, str) or type(part) is int for part in parts):
-        return ()
+        return None
+    if not isinstance(parts, list) or not all(isinstance(part, str) or type(part) is int for part in parts):
+        return None
     return tuple(parts)

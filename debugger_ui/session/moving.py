@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from debugger_ui.session.cursor import Cursor
+from debugger_ui.session.cursor import Cursor, malformed
 from debugger_ui.session.problems import SessionError, refuse
 from debugger_ui.session.workspace import GRAPH_LABEL, Workspace
 
@@ -62,7 +62,7 @@ def from_params(workspace: Workspace, params: Mapping[str, str]) -> tuple[Cursor
     """Return the cursor that a link means, and a sentence for each part of it that is not there."""
     wanted = Cursor.from_params(params)
     cursor = Cursor()
-    dropped: list[str] = []
+    dropped = [f"The {name} in the address is not one that can be opened." for name in malformed(params)]
     for name in ORDER:
         value = getattr(wanted, name)
         if not value:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 PILE = 4
 """Combining marks in a row that still stay; natural text has fewer."""
 
-_SUSPECT = re.compile(r"[^\x20-\x7e\u00a1-\u02ff\u0370-\u0482\u0400-\u0481\u3040-\u30ff\u4e00-\u9fff]")
+_SUSPECTS = re.compile(r"[^\x20-\x7e\u00a1-\u02ff\u0370-\u0482\u0400-\u0481\u3040-\u30ff\u4e00-\u9fff]+")
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -22,11 +22,14 @@ def literal(text: str, *, lines: bool = False) -> str:
 
 
 def _escaped(text: str, kept: str, write: Callable[[str], str]) -> str:
-    if not _SUSPECT.search(text):
-        return text
+    # Only runs of suspects are looked at character by character: texts may be long, and mostly are plain.
+    return _SUSPECTS.sub(lambda found: _run(found[0], kept, write), text)
+
+
+def _run(run: str, kept: str, write: Callable[[str], str]) -> str:
     pieces: list[str] = []
     marks = 0
-    for char in text:
+    for char in run:
         category = unicodedata.category(char)
         marks = marks + 1 if category.startswith("M") else 0
         deceives = category in _HIDDEN and char not in kept

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from debugger_ui.engines.base import Outline, ThreadHead
+from debugger_ui.session.masks import Masks
 from debugger_ui.session.view_record import Page, ThreadRow
 from debugger_ui.session.workspace import GRAPH_LABEL, Desk, Workspace
 
@@ -61,7 +62,7 @@ class Threads:
             row = self._row(head)
             if status and row.status != status:
                 continue
-            if not wanted or wanted in _named(head, row):
+            if not wanted or wanted in _named(head, row, self.workspace.masks):
                 yield head, row
             elif match := self.workspace.texts.find(self._owner(head).reading, head.id, head.newest, text):
                 yield head, replace(row, match=match)
@@ -97,5 +98,6 @@ class Threads:
         )
 
 
-def _named(head: ThreadHead, row: ThreadRow) -> str:
-    return " ".join([head.id, row.title, row.last_node, *row.next, str(dict(head.metadata))]).casefold()
+def _named(head: ThreadHead, row: ThreadRow, masks: Masks) -> str:
+    about = masks.apply((), dict(head.metadata))
+    return " ".join([head.id, row.title, row.last_node, *row.next, str(about)]).casefold()

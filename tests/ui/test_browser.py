@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -37,7 +38,7 @@ def folder(tmp_path_factory):
     """A project folder with two graphs of its own, and its database."""
     made = tmp_path_factory.mktemp("project")
     shutil.copy(Path(__file__).with_name("project.py"), made / "project.py")
-    graphs = {"hostile": "./project.py:hostile", "gated": "./project.py:gated"}
+    graphs = {name: f"./project.py:{name}" for name in ("hostile", "gated", "rich", "large")}
     (made / "langgraph.json").write_text(json.dumps({"graphs": graphs, "dependencies": ["."]}))
     return made
 
@@ -73,7 +74,7 @@ def begin(desk, graph, thread, *, run=False):
     start = desk.button("start_run" if run else "start")
     expect(start).to_have_count(1)
     start.click()
-    desk.page.wait_for_url(f"**thread={thread}**")
+    desk.page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("thread") == [thread])
     desk.settle()
 
 
@@ -170,7 +171,8 @@ def test_hostile_text_is_shown_as_text_and_runs_nothing(project, desk_at, new_th
     dialogs = []
     desk.page.on("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
     desk.open()
-    begin(desk, "hostile", new_thread, run=True)
+    begin(desk, "hostile", f"{new_thread} </script>'\"&#%2F?\\{{x}} 😀 שלום", run=True)
+    desk.page.reload()
     expect(desk.page.locator(".st-key-standing")).to_contain_text("waiting")
     node = desk.page.locator("g.node text", has_text="<img src=x onerror=alert(1)>")
     expect(node).to_have_count(1)
@@ -184,6 +186,8 @@ def test_hostile_text_is_shown_as_text_and_runs_nothing(project, desk_at, new_th
     desk.tab("State")
     expect(desk.page.locator(".st-key-state")).to_contain_text("9223372036854775809")
     expect(desk.page.locator(".st-key-state")).to_contain_text("\\u202e")
+    expect(desk.page.locator('.st-key-state .top[data-key="chat"] .turn')).to_have_count(2)
+    expect(desk.page.locator('.st-key-state .top[data-key="rows"] .grid tbody tr')).to_have_count(2)
     desk.settle()
     desk.button("do_answer").click()
     asked = desk.page.locator("[class*=st-key-question_]").first
@@ -191,6 +195,63 @@ def test_hostile_text_is_shown_as_text_and_runs_nothing(project, desk_at, new_th
     asked.get_by_role("button", name="plain", exact=True).click()
     expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
     assert dialogs == []
+
+
+def test_values_take_their_form_and_keep_it_and_masked_ones_never_come(project, desk_at, new_thread):
+    desk = desk_at(project)
+    frames = []
+    desk.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    desk.open()
+    begin(desk, "rich", new_thread)
+    desk.step()
+    desk.tab("State")
+    state = desk.page.locator(".st-key-state")
+    key = {name: state.locator(f'.top[data-key="{name}"]') for name in ("messages", "rows", "picture", "api_key")}
+    expect(key["messages"].locator(".turn")).to_have_count(40)
+    expect(key["messages"].locator(".call")).to_contain_text("answered (61)")
+    expect(key["messages"].locator(".turn.tool")).to_contain_text("result of search (60)")
+    expect(key["rows"].locator("tbody tr")).to_have_count(3)
+    expect(key["picture"].locator("figcaption")).to_have_text("png · 32 × 20 · 111 bytes")
+    assert key["picture"].locator("img").evaluate("img => img.decode().then(() => img.naturalWidth)") == 32
+
+    key["messages"].get_by_role("button", name="First").click()
+    expect(key["messages"].locator(".turn").first).to_contain_text("no 0")
+    key["rows"].get_by_role("button", name="JSON").click()
+    expect(key["rows"].locator("pre")).to_contain_text('"topic": "topic 2"')
+    desk.settle()
+    desk.press("Back")
+    expect(key["rows"]).to_have_count(0)
+    desk.settle()
+    desk.press("Last")
+    expect(key["rows"].locator("pre")).to_contain_text('"topic": "topic 2"')
+
+    expect(key["api_key"]).to_contain_text("sk-never")
+    desk.settle()
+    desk.page.locator(".st-key-masks_button button:visible").click()
+    masks = desk.page.locator(".st-key-masks_list")
+    masks.locator('tr[data-key="api_key"] button').click()
+    expect(masks.locator('tr[data-key="api_key"]')).to_contain_text("masked")
+    desk.page.keyboard.press("Escape")
+    expect(key["api_key"]).to_contain_text("•••")
+    desk.settle()
+    frames.clear()
+    desk.press("Step")
+    expect(desk.page.locator(".st-key-message")).to_contain_text("refused: •••")
+    for tab in ("State", "Diff", "Tasks", "Superstep", "Channels", "Edit"):
+        desk.tab(tab)
+        desk.settle()
+        assert "sk-never" not in desk.page.content()
+    assert frames
+    for frame in frames:
+        assert b"sk-never" not in (frame.encode() if isinstance(frame, str) else frame)
+
+
+def test_a_graph_of_very_many_nodes_is_a_table(project, desk_at, new_thread):
+    desk = desk_at(project)
+    desk.open()
+    begin(desk, "large", new_thread)
+    expect(desk.page.locator(".graph .twin")).to_contain_text("801 edges are too many to lay out here")
+    expect(desk.page.locator('.graph .twin tr[data-node="n0"]')).to_contain_text("runs next")
 
 
 def test_three_clicks_in_one_tick_are_one_step(project, desk_at, folder, new_thread):

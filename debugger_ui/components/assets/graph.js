@@ -13,6 +13,8 @@ const STATES = ["running", "failed", "waiting", "next", "done"]
 const WORDS = { running: "running", failed: "failed", waiting: "waiting for an answer", next: "runs next", done: "done", idle: "not reached" }
 const POINTS_PER_INCH = 72
 const READABLE = 0.72
+/** Nodes and edges beyond which a layout would hold the page for too long. */
+const MOST = 1500
 
 export default function ({ data, parentElement, setStateValue }) {
   let view = instances.get(parentElement)
@@ -94,6 +96,14 @@ class GraphView {
     this.data = data
     if (this.layoutKey === data.layout_key) return this.paint()
     const key = (this.layoutKey = data.layout_key)
+    if (data.nodes.length + data.edges.length > MOST) {
+      const size = `${data.nodes.length.toLocaleString("en")} nodes and ${data.edges.length.toLocaleString("en")} edges`
+      this.canvas.replaceChildren()
+      this.nodes.clear()
+      this.edges = []
+      this.showTwin(true, `${size} are too many to lay out here. The same graph as a table:`)
+      return this.paint()
+    }
     this.host.classList.add("loading")
     layoutEngine().then(viz => {
       if (this.layoutKey !== key) return
