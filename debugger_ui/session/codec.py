@@ -20,8 +20,7 @@ from typing import Any
 
 from debugger_ui.session.messages import restore_message
 from debugger_ui.session.problems import describe, refuse
-from debugger_ui.session.render import MAX_BITS
-from debugger_ui.session.shape import fields_of, kind_of, ordered, safe_repr, type_name
+from debugger_ui.session.shape import MAX_BITS, fields_of, kind_of, ordered, safe_repr, type_name
 from debugger_ui.session.text import json_safe, path_label
 
 MARK = "$type"

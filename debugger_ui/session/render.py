@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from debugger_ui.session.rendering import rich_of
-from debugger_ui.session.shape import fields_of, items_of, kind_of, safe_repr, type_name
+from debugger_ui.session.shape import fields_of, items_of, kind_of, safe_repr, show_int, type_name
 from debugger_ui.session.text import clip, literal
 from debugger_ui.session.view_rich import Rich
 from debugger_ui.session.view_values import ChildView, Path, ValueView
-
-MAX_BITS = 14_000
-"""Larger integers are shown in hexadecimal: Python limits the length of decimal ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +130,3 @@ def _scalar(value: Any, kind: str, limits: Limits) -> tuple[str, int, int]:
         return f"{' x '.join(map(str, value.shape))} {type(value).__name__}", len(value), 0
     text, hidden = clip(safe_repr(value), limits.chars)
     return literal(text), 0, hidden
-
-
-def show_int(value: int) -> str:
-    """Return an integer exactly: decimal, or hexadecimal beyond what Python prints in decimal."""
-    return str(int(value)) if value.bit_length() <= MAX_BITS else hex(value)

@@ -7,8 +7,7 @@ import json
 import threading
 from typing import Any
 
-from debugger_ui.session.render import show_int
-from debugger_ui.session.shape import items_of, kind_of
+from debugger_ui.session.shape import items_of, kind_of, show_int
 from debugger_ui.session.text import literal
 
 SHORTEST = 4

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MASKED = "•••"
+MAX_BITS = 14_000
+"""Larger integers are shown in hexadecimal: Python limits the length of decimal ones."""
 
 
 class Masked:
@@ -165,6 +167,11 @@ def safe_repr(value: Any) -> str:
         return repr(value)
     except Exception as error:  # repr is the user's code: whatever it raises is its answer
         return f"<{type(value).__qualname__}; its repr raised {type(error).__name__}>"
+
+
+def show_int(value: int) -> str:
+    """Return an integer exactly: decimal, or hexadecimal beyond what Python prints in decimal."""
+    return str(int(value)) if value.bit_length() <= MAX_BITS else hex(value)
 
 
 def at_path(value: Any, path: tuple[str | int, ...]) -> Any:

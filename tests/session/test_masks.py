@@ -374,3 +374,14 @@ def test_masked_values_are_compared_and_never_stored():
     assert not equal(one, other)
     with pytest.raises(TypeError, match="not stored"):
         one.__reduce__()
+
+
+def test_a_search_finds_nothing_masked_also_when_it_found_it_before(kit, open_graph):
+    session = DebugSession(open_graph(agent(kit), EXAMPLE))
+    session.new_run(json.dumps(EXAMPLE), thread="t")
+    done(session)
+    assert SECRET in "".join(told(session.threads(text=SECRET)))
+    session.mask("api_key")
+    session.mask("token")
+    assert session.threads(text=SECRET).rows == ()
+    assert [row.id for row in session.threads(text="api_key").rows] == ["t"]

@@ -253,6 +253,11 @@ def test_messages_stay_messages():
     assert (made[1].content, made[1].tool_calls, made[1].id) == ("let me look", thread[1].tool_calls, "2")
 
 
+def test_an_integer_beyond_what_python_reads_can_stay_and_be_changed():
+    assert back({"n": 2**20000, "m": 1}, lambda plain: {**plain, "m": 2}) == {"n": 2**20000, "m": 2}
+    assert back(2**20000, lambda plain: {**plain, "hex": hex(2**20001)}) == 2**20001
+
+
 def test_an_unknown_message_type_is_refused_by_name():
     with pytest.raises(SessionError, match="no message of type 'robot'"):
         back([HumanMessage("hi")], lambda plain: [{**plain[0], "type": "robot"}])
