@@ -37,9 +37,7 @@ def popover(here: Tab, view: CheckpointView) -> None:
 def listing(here: Tab, view: CheckpointView, found: tuple[MaskView, ...]) -> None:
     """Draw what is masked, the keys that are not, and a box for a path or pattern."""
     blocks = [
-        sheet.text(
-            "Masked values are neither shown nor exported, to nobody. The database keeps them as they are.", "small"
-        ),
+        sheet.text("Masked values are neither shown nor exported. The database keeps them as they are.", "small"),
         table(view, found),
     ]
     if here.session.workspace.masks.problem:

@@ -37,7 +37,7 @@ export function grid(block, view, where) {
 }
 
 export function chat(block, view, where) {
-  const messages = block.messages.map(one => message(one, view, `${where}/${one.index}`))
+  const messages = block.messages.map(one => message(one, view, `${where}/${one.index}`, block.total > 1))
   return h("div", { class: "chat" }, pages(block, block.messages.length, "messages"), ...messages)
 }
 
@@ -56,7 +56,7 @@ function pages(block, count, what) {
     go("Last", Math.max(0, block.total - step), end < block.total))
 }
 
-function message(one, view, where) {
+function message(one, view, where, several) {
   const title = [one.id && `id ${one.id}`, `message ${one.index}`].filter(Boolean).join(" · ")
   const head = h("header", { title: plain(title) },
     icon(ROLE_ICONS[one.role] ?? "todo", 13), h("b", { class: "role" }, plain(one.word)),
@@ -64,7 +64,7 @@ function message(one, view, where) {
     one.answers ? h("span", { class: "muted" }, answered(one)) : null,
     one.orphan ? mark("no such call", "warn", "Nothing in this chat called a tool with this id") : null,
     one.failed ? mark("error", "failed", "The tool said that it failed") : null,
-    h("span", { class: "gap" }), h("span", { class: "muted index" }, `${one.index}`))
+    h("span", { class: "gap" }), several ? h("span", { class: "muted index" }, `${one.index}`) : null)
   const parts = one.blocks.map((part, i) => content(part, view, `${where}/b${i}`))
   const calls = one.calls.map((call, i) => toolCall(call, view, `${where}/c${i}`))
   const nothing = !parts.length && !calls.length ? h("p", { class: "muted" }, one.role === "remove" ? "removes the message with its id" : "no content") : null
