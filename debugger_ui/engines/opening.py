@@ -14,7 +14,6 @@ from debugger_ui.engines.runtime import RuntimeEngine
 from debugger_ui.engines.stored import StoredReader
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.langgraph import open_langgraph
-from runtime.checkpoint.langgraph import LangGraphSqliteReader
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 
 KEY = "LANGGRAPH_AES_KEY"
@@ -131,9 +130,6 @@ def open_record(database: str) -> RecordEngine:
             raise
         try:
             saver = open_langgraph(database)
-        except CheckpointStorageError:
-            raise error from None
-            saver = LangGraphSqliteReader(database)
             unlocked(saver)
         except CheckpointStorageError as other:
             raise (other if other.reason == "encrypted" else error) from None

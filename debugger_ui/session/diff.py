@@ -157,13 +157,12 @@ def _by_content(old: Sequence[Any], new: Sequence[Any]) -> Pairs:
     swapped = keys[1] < keys[0]
     matcher = difflib.SequenceMatcher(None, *((keys[1], keys[0]) if swapped else keys), autojunk=False)
     for tag, *bounds in matcher.get_opcodes():
+        i1, i2, j1, j2 = (*bounds[2:], *bounds[:2]) if swapped else bounds
         if tag == "equal":
             # What looks the same may differ: masked parts, objects with the same repr.
-            for one, other in zip(range(i1, i2), range(j1, j2), strict=True):
-                if not equal(old[begin + one], new[begin + other]):
-                    pairs.append((begin + one, begin + other))
+            alike = [(begin + i1 + shift, begin + j1 + shift) for shift in range(i2 - i1)]
+            pairs += [(one, other) for one, other in alike if not equal(old[one], new[other])]
             continue
-        i1, i2, j1, j2 = (*bounds[2:], *bounds[:2]) if swapped else bounds
         for shift in range(max(i2 - i1, j2 - j1)):
             before = begin + i1 + shift if i1 + shift < i2 else None
             after = begin + j1 + shift if j1 + shift < j2 else None

@@ -82,16 +82,11 @@ function inline(item, view, where) {
 
 function table(block, view, where) {
   const head = h("tr", {}, ...block.columns.map(c => h("th", { class: c.align, style: c.width ? `width:${c.width}` : null, title: c.hint }, c.label)))
-  const rows = block.rows.map(row => h("tr", { class: `${row.tone ?? ""}${row.act ? " clickable" : ""}`, "data-act": row.act, "data-value": row.value, "data-key": row.key, tabindex: row.act ? 0 : null },
+  const rows = block.rows.map((row, j) => h("tr", { class: `${row.tone ?? ""}${row.act ? " clickable" : ""}`, "data-act": row.act, "data-value": row.value, "data-key": row.key, tabindex: row.act ? 0 : null },
     ...(row.span ? block.columns.slice(0, 1) : block.columns).map((c, i) => {
       const cell = row.cells[i]
-      const content = Array.isArray(cell) ? cell.map(inline) : [plain(cell ?? "")]
-      return h("td", { class: `${c.align ?? ""}${c.mono ? " mono" : ""}`, "data-col": c.key, colspan: row.span ? block.columns.length : null }, ...content)
-  const rows = block.rows.map((row, j) => h("tr", { class: `${row.tone ?? ""}${row.act ? " clickable" : ""}`, "data-act": row.act, "data-value": row.value, "data-key": row.key, tabindex: row.act ? 0 : null },
-    ...block.columns.map((c, i) => {
-      const cell = row.cells[i]
       const content = Array.isArray(cell) ? cell.map(item => inline(item, view, `${where}/${row.key ?? j}/${c.key}`)) : [plain(cell ?? "")]
-      return h("td", { class: `${c.align ?? ""}${c.mono ? " mono" : ""}`, "data-col": c.key }, ...content)
+      return h("td", { class: `${c.align ?? ""}${c.mono ? " mono" : ""}`, "data-col": c.key, colspan: row.span ? block.columns.length : null }, ...content)
     })))
   if (!rows.length) return h("p", { class: "empty" }, block.empty ?? "Nothing here.")
   return h("div", { class: "scroll-x" }, h("table", { "aria-label": block.label }, h("thead", {}, head), h("tbody", {}, ...rows)))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from langchain_core.runnables import RunnableConfig
 
 from runtime.checkpoint.base import CheckpointTuple, PendingWrite, SerializerProtocol, writes_sort_key
-from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.errors import CheckpointStorageError, undecoded
 from runtime.checkpoint.serde import Serializer
 from runtime.checkpoint.serde.envelopes import sealed
 from runtime.checkpoint.serde.opaque import Opaque
@@ -77,6 +77,8 @@ def opened(stored: Stored, serde: SerializerProtocol, where: str, sends: Callabl
                 values[channel] = decoded(serde, blob, f"channel {channel!r} of {name} of {where}")
         checkpoint["channel_values"] = values
     if isinstance(checkpoint, Opaque):
+        if isinstance(stored.body, tuple) and "+" in stored.body[0]:
+            raise undecoded(f"{name} of {where}", stored.body[0], ValueError(checkpoint.why))
         raise CheckpointStorageError(f"{name} of {where} cannot be read: {checkpoint.why}", "corrupt")
     if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get("channel_values"), dict):
         raise CheckpointStorageError(f"{name} of {where} is not a checkpoint", "corrupt")
@@ -114,7 +116,7 @@ def decoded(serde: SerializerProtocol, encoded: Encoded, what: str) -> Any:
     try:
         return serde.loads_typed(encoded)
     except Exception as error:
-        raise CheckpointStorageError(f"{what} cannot be decoded: {error}", "corrupt") from error
+        raise undecoded(what, tag, error) from error
 
 
 def config_of(thread_id: str, ns: str, checkpoint_id: str) -> RunnableConfig:
