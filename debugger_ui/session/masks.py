@@ -20,7 +20,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, Failure, Fold, Record, Task
+from debugger_ui.engines.base import MISSING, Failure, Fold, Question, Record, Task
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.secrets import Secrets
 from debugger_ui.session.veil import Veil, Walk
@@ -130,7 +130,9 @@ class Masks:
                 (channel, walk.value((channel,) if naming.is_state_key(channel) else (), value))
                 for channel, value in task.writes
             ),
-            questions=tuple(replace(asked, value=walk.value((), asked.value)) for asked in task.questions),
+            questions=_questions(walk, task.questions),
+            asked=_questions(walk, task.asked),
+            answers=tuple(walk.value((), answer) for answer in task.answers),
             failure=self._failure(task.failure) if task.failure is not None else None,
         )
 
@@ -173,6 +175,10 @@ class Masks:
             os.replace(fresh, self.file)
         except OSError as error:
             self.problem = f"What is masked here lasts only as long as this program: {error}."
+
+
+def _questions(walk: Walk, questions: Sequence[Question]) -> tuple[Question, ...]:
+    return tuple(replace(asked, value=walk.value((), asked.value)) for asked in questions)
 
 
 def _channel(walk: Walk, name: str, value: Any) -> Any:

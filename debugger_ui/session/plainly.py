@@ -8,8 +8,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from debugger_ui.session.render import show_int
-from debugger_ui.session.shape import fields_of, kind_of, ordered, type_name
+from debugger_ui.session.shape import MASKED, Masked, fields_of, kind_of, ordered, show_int, type_name
 from debugger_ui.session.text import literal
 
 SCALARS = (type(None), bool, int, float, str, bytes)
@@ -71,6 +70,8 @@ def plain(value: Any) -> Any:
     """Return a value with its outermost level made of exactly Python's own types."""
     if type(value) in EXACT or type(value) is Sealed:
         return value
+    if isinstance(value, Masked):
+        return Sealed(MASKED)
     make = PLAIN.get(kind_of(value))
     return Sealed(type_name(value)) if make is None else make(value)
 

@@ -5,8 +5,9 @@ asks for it by `real`, and shows nothing of it.
 """
 
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Engine, Outline, Place, Record
@@ -94,6 +95,11 @@ class Reading:
     def records(self, thread: str, ids: Sequence[str], namespace: str = "") -> Iterator[Record]:
         """Yield checkpoints in the order of the ids, as they may be shown; one at a time in memory."""
         return map(self.masks.record, self.engine.records(thread, ids, namespace))
+
+    def values(self, spot: Spot, ids: Sequence[str], keys: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield what some state keys hold at checkpoints of a spot's thread, as it may be shown."""
+        for id_, values in self.engine.values(spot.thread, ids, keys, spot.namespace):
+            yield id_, {key: self.masks.apply((key,), value) for key, value in values.items()}
 
     def _found(self, spot: Spot, checkpoint: str) -> tuple[Record, Record]:
         real, shown = self._record(replace(spot.place, id=checkpoint or spot.id))

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from debugger_ui.engines.base import Engine
 from debugger_ui.session.expression import Expression, parse
 from debugger_ui.session.kept import Kept
 from debugger_ui.session.plainly import ExpressionError, short
@@ -30,8 +29,8 @@ LENGTH = 120
 DAMAGE = ("corrupt", "missing")
 
 Values = Mapping[str, Any] | CheckpointStorageError
-CellKey = tuple[str, str, str, str]
-"""Thread, namespace, checkpoint, expression."""
+CellKey = tuple[str, str, str, str, tuple[str, ...]]
+"""Thread, namespace, checkpoint, expression, and what was masked."""
 
 
 class Watches:
@@ -88,19 +87,20 @@ class Watches:
         """Return the cells of all sources by checkpoint and text; each checkpoint that is missing is read once."""
         found: dict[tuple[str, str], WatchCell] = {}
         missing: dict[str, list[Expression]] = {}
+        masked = self.reading.masks.patterns
         with self._lock:
             for one, those in sources.items():
                 for id_ in dict.fromkeys(those.values()):
-                    cell = self._cells.get((spot.thread, spot.namespace, id_, one.text))
+                    cell = self._cells.get((spot.thread, spot.namespace, id_, one.text, masked))
                     if cell is None:
                         missing.setdefault(id_, []).append(one)
                     else:
                         found[id_, one.text] = cell
         parents = {row.checkpoint: row.parent for row in rows}
-        for id_, text, cell in _Look(self.reading.engine, spot, parents).cells(missing):
+        for id_, text, cell in _Look(self.reading, spot, parents).cells(missing):
             found[id_, text] = cell
             with self._lock:
-                self._cells[spot.thread, spot.namespace, id_, text] = cell
+                self._cells[spot.thread, spot.namespace, id_, text, masked] = cell
                 while len(self._cells) > CELLS:
                     del self._cells[next(iter(self._cells))]
         return found
@@ -109,8 +109,8 @@ class Watches:
 class _Look:
     """One look along a history for the values that expressions need; values are let go once nobody needs them."""
 
-    def __init__(self, engine: Engine, spot: Spot, parents: Mapping[str, str]) -> None:
-        self.engine = engine
+    def __init__(self, reading: Reading, spot: Spot, parents: Mapping[str, str]) -> None:
+        self.reading = reading
         self.spot = spot
         self.parents = parents
         self._held: dict[str, Values] = {}
@@ -137,7 +137,7 @@ class _Look:
         left = list(ids)
         while left:
             try:
-                for id_, values in self.engine.values(self.spot.thread, left, keys, self.spot.namespace):
+                for id_, values in self.reading.values(self.spot, left, keys):
                     left = left[left.index(id_) + 1 :]
                     yield id_, values
                 return

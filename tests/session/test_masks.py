@@ -20,7 +20,7 @@ from debugger_ui.session.masks import Masks, beside, matcher, pattern_for
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.render import FULL, view
 from debugger_ui.session.session import DebugSession
-from debugger_ui.session.shape import Masked
+from debugger_ui.session.shape import MASKED, Masked
 from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
@@ -109,9 +109,14 @@ def everything(session):
     yield from (session.overview(), session.threads(), session.timeline(), session.branches(), session.graph())
     yield from (session.diff(), session.tasks(), session.channels(all_channels=True), session.plan(), session.update())
     yield from (session.questions(), session.inbox(), session.progress(), session.raw())
+    yield from (session.branch_list(), session.missing(), session.catch_up(), session.newest_failure())
+    if (sides := session.sides()) is not None:
+        yield from (session.compare(*sides), session.compare_states(*sides))
     yield from (session.edit_form(), session.run_form(), session.export("state"), session.export("thread"))
     for entry in view_.entries if view_ else ():
         yield from walk(session, entry.value)
+        if entry.value.rich is not None:
+            yield session.rich((entry.key,))
         yield from (session.why((entry.key,)), session.last_change((entry.key,)), session.next_change((entry.key,)))
         yield session.preview_edit([Edit(entry.key, '"new"')])
 
@@ -167,6 +172,21 @@ def test_a_secret_is_in_nothing_that_a_session_returns(session):
     assert SECRET not in progress.message + progress.problem.details
     assert [task.error.message for task in session.tasks()] == ["the server refused •••"]
     look_around(session)
+
+
+def test_a_secret_is_in_no_watch_and_in_no_comparison(session):
+    for expression in ("api_key", "account", 'account["token"]', "len(api_key)"):
+        session.add_watch(expression)
+    session.new_run(json.dumps(EXAMPLE), thread="t", run=True)
+    done(session)
+    session.first()
+    session.forward()
+    session.save_edit([Edit("api_key", json.dumps(f"{SECRET} too")), Edit("question", '"how?"')])
+    assert session.sides() is not None
+    assert look_around(session) > 500
+    cells = [cell for row in session.timeline().rows for cell in row.cells]
+    assert any(cell.text == MASKED for cell in cells)
+    assert any("cannot be looked into" in cell.error for cell in cells)
 
 
 def test_what_is_masked_reached_the_node_and_is_there_again_without_masks(kit, session):
