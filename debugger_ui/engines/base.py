@@ -66,9 +66,8 @@ class Outline:
     asking: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     damaged: str = ""
-    """Why the record of this checkpoint cannot be read; then nothing else is known."""
+    """Why the record cannot be read (`encrypted`: for want of the key); then nothing else is known."""
     encrypted: bool = False
-    """It cannot be read because its values are encrypted with a key that is not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ class Task:
     questions: tuple[Question, ...] = ()
     asked: tuple[Question, ...] = ()
     answers: tuple[Any, ...] = ()
-    """What the questions that were answered, `asked`, were answered with: in order, as far as it is recorded."""
+    """What the answered questions, `asked`, were answered with: in order, as far as it is recorded."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""
@@ -113,10 +112,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One checkpoint with its values.
-
-    `state` holds what a user calls the state; `channels` everything that is stored.
-    """
+    """One checkpoint: `state` is what a user calls the state, `channels` everything that is stored."""
 
     header: Header
     state: Mapping[str, Any]

@@ -149,22 +149,12 @@ class Looking:
         return self.workspace.masks.views()
 
     def mask(self, pattern: str) -> tuple[MaskView, ...]:
-        """Mask a key (`api_key`), path (`user.token`) or pattern (`messages.*.content`) for everybody who looks.
-
-        Kept beside the database; the stored values stay as they are.
-
-        Raises:
-            SessionError: it names nothing.
-        """
+        """Mask a key (`api_key`), path (`user.token`) or pattern (`messages.*.content`); refuses what names nothing."""
         self.workspace.masks.add(pattern)
         return self.masked()
 
     def unmask(self, pattern: str) -> tuple[MaskView, ...]:
-        """Show again what a pattern masks.
-
-        Raises:
-            SessionError: it was given when the program was started.
-        """
+        """Show again what a pattern masks; refuses one that was given when the program was started."""
         self.workspace.masks.remove(pattern)
         return self.masked()
 

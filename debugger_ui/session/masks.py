@@ -14,7 +14,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
@@ -28,6 +28,8 @@ from debugger_ui.session.view_values import MaskView, Path, Problem
 
 SUFFIX = ".forkpoint-masks.json"
 MAX_PATTERN = 400
+WITHOUT_VALUES = ("id", "name", "path", "triggers", "done", "supplied", "attempts", "milliseconds", "namespace")
+"""Parts of a task that say what it is and how it went, and are shown as they are."""
 
 
 class Masks:
@@ -123,18 +125,23 @@ class Masks:
         )
 
     def _task(self, walk: Walk, task: Task) -> Task:
-        return replace(
-            task,
-            input=task.input if task.input is MISSING else walk.value((), task.input),
-            writes=tuple(
-                (channel, walk.value((channel,) if naming.is_state_key(channel) else (), value))
-                for channel, value in task.writes
-            ),
-            questions=_questions(walk, task.questions),
-            asked=_questions(walk, task.asked),
-            answers=tuple(walk.value((), answer) for answer in task.answers),
-            failure=self._failure(task.failure) if task.failure is not None else None,
+        """Mask every part of a task that may hold a value: also parts that are not thought of here."""
+        parts = {field.name: self._part(walk, getattr(task, field.name)) for field in fields(task)}
+        writes = tuple(
+            (channel, walk.value((channel,) if naming.is_state_key(channel) else (), value))
+            for channel, value in task.writes
         )
+        known = {name: getattr(task, name) for name in WITHOUT_VALUES}
+        return Task(**{**parts, **known, "writes": writes})
+
+    def _part(self, walk: Walk, part: Any) -> Any:
+        if part is MISSING or part is None:
+            return part
+        if isinstance(part, Failure):
+            return self._failure(part)
+        if isinstance(part, tuple) and part and all(isinstance(one, Question) for one in part):
+            return tuple(replace(asked, value=walk.value((), asked.value)) for asked in part)
+        return walk.value((), part)
 
     def _failure(self, failure: Failure) -> Failure:
         return Failure(failure.type, self.clean(failure.message), self.clean(failure.traceback))
@@ -175,10 +182,6 @@ class Masks:
             os.replace(fresh, self.file)
         except OSError as error:
             self.problem = f"What is masked here lasts only as long as this program: {error}."
-
-
-def _questions(walk: Walk, questions: Sequence[Question]) -> tuple[Question, ...]:
-    return tuple(replace(asked, value=walk.value((), asked.value)) for asked in questions)
 
 
 def _channel(walk: Walk, name: str, value: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runtime.checkpoint.base import SerializerProtocol
-from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.checkpoint.errors import CheckpointStorageError, undecoded
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.places import Address, Place, Rope, addresses, assemble
 from runtime.checkpoint.sql.statements import Conn
@@ -78,7 +78,7 @@ class Values:
         except CheckpointStorageError:
             raise
         except Exception as error:
-            raise undecodable(f"channel {channel!r}, stored with checkpoint {address[0]!r},", error) from error
+            raise undecoded(f"channel {channel!r}, stored with checkpoint {address[0]!r},", found[0], error) from error
         if type(value) in _FIXED:
             self._shared[address] = value
         return value
@@ -95,12 +95,7 @@ class Values:
             raise
         except Exception as error:
             where = f"the write of task {task_id!r} to {channel!r} on checkpoint {checkpoint_id!r}"
-            raise undecodable(where, error) from error
+            raise undecoded(where, self._stored[address][0], error) from error
         if type(value) in _FIXED:
             self._shared[address] = value
         return value
-
-
-def undecodable(where: str, error: Exception) -> CheckpointStorageError:
-    """The error for a stored value that cannot be decoded: where it is, and why."""
-    return CheckpointStorageError(f"{where} cannot be decoded: {error}", "corrupt")
