@@ -131,6 +131,15 @@ class StoredContents(SavedContents):
             yield id_, fingerprint(writes, lambda write: bytes(write.value))
 
 
+def folded_writes(record: Any, parent: Any, names: Mapping[str, str]) -> list[tuple[Any, str]]:
+    """Return the parent's writes that made a checkpoint, each with the node of its task; `names` by task id."""
+    numbers = set(record.checkpoint.folded)
+    writes = [write for write in parent.writes if write.number in numbers and naming.settles(write.channel)]
+    # A task that was executed again wrote again, in the places of its writes before.
+    newest = {(write.task_id, write.idx): write.number for write in writes}
+    return [(w, names.get(w.task_id, "")) for w in writes if newest[w.task_id, w.idx] == w.number]
+
+
 def entered(item: Any, made: Made) -> list[Write]:
     """Return what an edit or an input put into a checkpoint: an input's own value, else the changed keys."""
     values = dict(item.checkpoint.get("channel_values") or {}) if item is not None else {}

@@ -135,9 +135,7 @@ class SaverReader:
 
     def contents(self, tasks_of: TasksOf) -> SavedContents:
         """Return what tells the writes that made each checkpoint."""
-        return SavedContents(
-            self.saver, lambda thread, id_, namespace: config_of(Place(thread, id_, namespace)), tasks_of
-        )
+        return SavedContents(self.saver, config_at, tasks_of)
 
     def _history(self, thread: str, namespace: str) -> _History:
         if (thread, namespace) in self._histories:
@@ -159,6 +157,11 @@ class SaverReader:
         history = _History({row.header.id: row for row in [*kept, *reversed(fresh)]})
         self._histories[thread, namespace] = history
         return history
+
+
+def config_at(thread: str, id_: str, namespace: str) -> dict[str, Any]:
+    """Return a checkpoint's place as a config."""
+    return config_of(Place(thread, id_, namespace))
 
 
 def config_of(place: Place) -> dict[str, Any]:

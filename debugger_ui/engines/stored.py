@@ -14,8 +14,8 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
-from debugger_ui.engines.contents import StoredContents, TasksOf
-from debugger_ui.engines.reader import AUTHOR, SaverReader, config_of
+from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
+from debugger_ui.engines.reader import AUTHOR, SaverReader, config_at, config_of
 from runtime.checkpoint.errors import CheckpointStorageError
 
 PAGE = 1_000
@@ -159,18 +159,11 @@ class StoredReader(SaverReader):
         """Return the parent's writes that a checkpoint folded, each with the node of its task."""
         row = self._row((thread, namespace, id_))
         parent = self._row((thread, namespace, (row[0].checkpoint.parent or "") if row else ""))
-        if row is None or parent is None:
-            return []
-        numbers = set(row[0].checkpoint.folded)
-        writes = [w for w in parent[0].writes if w.number in numbers and naming.settles(w.channel)]
-        newest = {(write.task_id, write.idx): write.number for write in writes}
-        return [(w, parent[1].get(w.task_id, "")) for w in writes if newest[w.task_id, w.idx] == w.number]
+        return folded_writes(row[0], *parent) if row and parent else []
 
     def contents(self, tasks_of: TasksOf) -> StoredContents:
         """Return what tells the writes that made each checkpoint."""
-        return StoredContents(
-            self.saver, lambda thread, id_, namespace: config_of(Place(thread, id_, namespace)), self.folded
-        )
+        return StoredContents(self.saver, config_at, self.folded)
 
     def _search(self, offset: int, limit: int, text: str) -> tuple[Sequence[ThreadHead], int | None]:
         found: list[ThreadHead] = []

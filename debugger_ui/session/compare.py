@@ -114,7 +114,9 @@ def default_sides(workspace: Workspace, cursor: Cursor) -> tuple[Side, Side] | N
     if not others:
         return None
     left = replace(end.side, checkpoint="")
-    mine_first = [branch for branch in others if branch.parent == mine.id] or others
+    labels = workspace.labels
+    shown = [branch for branch in others if not labels.get("branch", end.spot.thread, branch.id).hidden] or others
+    mine_first = [branch for branch in shown if branch.parent == mine.id] or shown
     return left, replace(left, branch=mine.parent or mine_first[0].id)
 
 

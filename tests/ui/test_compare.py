@@ -12,7 +12,7 @@ from tests.ui.seen import digest, sent, text_of
 from tests.ui.test_browser import CLIPPED
 
 HOSTILE = "<script>alert(1)</script> **bold** ![i](http://evil.example/leak.png)"
-PARTING = "At superstep 2 they part: edit 1 has an edit that set findings; main ran research."
+PARTING = "At superstep 2 they part: edit 1 has an edit by research that set findings; main ran research."
 
 
 def host(page):
@@ -207,7 +207,7 @@ def test_a_branch_is_compared_with_its_parent_and_a_step_leads_back(desk):
     desk.open(thread="research-forked")
     desk.button("compare_branch").click()
     told = desk.page.locator('[data-name="sentence"]')
-    expect(told).to_contain_text("edit 1 has an edit that set findings; main ran research.")
+    expect(told).to_contain_text("edit 1 has an edit by research that set findings; main ran research.")
     desk.page.wait_for_url(re.compile("compare="))
     rows = desk.page.locator(".st-key-compare_lanes tr[data-act=pair]")
     rows.nth(2).click()
@@ -220,7 +220,7 @@ def test_a_branch_is_compared_with_its_parent_and_a_step_leads_back(desk):
     desk.settle()
     before = desk.page.url
     desk.button("compare_swap").click()
-    expect(told).to_contain_text("main ran research; edit 1 has an edit that set findings.")
+    expect(told).to_contain_text("main ran research; edit 1 has an edit by research that set findings.")
     expect(desk.page).not_to_have_url(before)
     desk.settle()
     step = desk.page.locator('.st-key-compare_lanes button[data-act="open"]', has_text="review")
