@@ -15,7 +15,7 @@ from debugger_ui.panels.tab import Tab
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.views import News, RunProgress
 
-BUSY_POLL = 0.25
+BUSY_POLL = 0.5
 IDLE_POLL = 1.0
 
 

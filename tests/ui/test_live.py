@@ -102,10 +102,9 @@ def test_a_thread_that_another_process_begins_comes_into_the_list(project, desk_
 def test_a_run_at_work_tells_what_runs_for_how_long_in_every_tab_and_pauses(project, desk_at, write):
     write("input", "slow")
     first, second = desk_at(project), desk_at(project, viewport={"width": 1280, "height": 720}, color_scheme="dark")
-    first.open(thread="slow")
+    for desk in (first, second):
+        desk.open(thread="slow")
     first.press("Continue")
-    first.mark("gate", "running")
-    second.open(thread="slow")
     for desk in (first, second):
         told = desk.page.locator(".st-key-activity")
         expect(told).to_contain_text("superstep 1")
