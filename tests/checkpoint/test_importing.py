@@ -75,12 +75,12 @@ def test_every_checkpoint_of_a_file_is_imported_as_it_is(file, target):
     assert list(target.audit()) == []
 
 
-def test_every_checkpoint_of_a_postgres_database_is_imported_as_it_is(postgres_url, target):
-    with PeerPostgres.from_conn_string(postgres_url.replace("+psycopg", "")) as peer:
+def test_every_checkpoint_of_a_postgres_database_is_imported_as_it_is(postgres_schema, target):
+    with PeerPostgres.from_conn_string(postgres_schema.replace("+psycopg", "")) as peer:
         peer.setup()
         recorded.record(peer)
         expected = list(peer.list(None))
-    with open_langgraph(postgres_url) as source:
+    with open_langgraph(postgres_schema) as source:
         done = import_threads(source, target)
         same(source, expected)
         assert import_threads(source, target)[1:] == (0, 0, len(expected))
@@ -89,9 +89,9 @@ def test_every_checkpoint_of_a_postgres_database_is_imported_as_it_is(postgres_u
     assert list(target.audit()) == []
 
 
-def test_into_postgres_too(file, postgres_url):
+def test_into_postgres_too(file, postgres_schema):
     source = LangGraphSqliteReader(file)
-    with SqlSaver(postgres_url) as target:
+    with SqlSaver(postgres_schema) as target:
         import_threads(source, target)
         same(target, list(source.with_allowlist(POINT).list(None)))
         assert list(target.audit()) == []
@@ -321,13 +321,13 @@ def test_what_cannot_be_imported_is_said_and_makes_nothing(file, db, tmp_path):
     assert not new.exists()
 
 
-def test_the_command_reads_postgres(file, db, postgres_url, tmp_path):
-    with PeerPostgres.from_conn_string(postgres_url.replace("+psycopg", "")) as peer:
+def test_the_command_reads_postgres(file, db, postgres_schema, tmp_path):
+    with PeerPostgres.from_conn_string(postgres_schema.replace("+psycopg", "")) as peer:
         peer.setup()
         recorded.chat().compile(checkpointer=peer).invoke({"messages": [HumanMessage("hi", id="1")]}, at("t"))
-    engine = open_record(postgres_url)
+    engine = open_record(postgres_schema)
     assert [head.step for head in engine.headers("t")] == [-1, 0, 1]
     engine.close()
-    status, said = db("import", postgres_url, tmp_path / "ours.db")
+    status, said = db("import", postgres_schema, tmp_path / "ours.db")
     assert status == 0, said
     assert "imported 1 thread: 3 checkpoints" in said

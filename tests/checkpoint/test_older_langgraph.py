@@ -38,7 +38,7 @@ def older(request, tmp_path):
         shutil.copy(path, tmp_path / "peer.db")
         yield LangGraphSqliteReader(path), lambda: PeerSqlite.from_conn_string(str(tmp_path / "peer.db"))
         return
-    url = request.getfixturevalue("postgres_url")
+    url = request.getfixturevalue("postgres_schema")
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.exec_driver_sql((FILES / f"{name}.sql").read_text().replace("%", "%%"))
@@ -94,7 +94,7 @@ def test_older_postgres_is_read_as_langgraph_reads_it_today(older):
     with open_peer() as peer:
         peer.setup()  # adds what today's saver needs
         # One by one: when it lists several threads, it looks up what was sent for the first of them only.
-        expected = {plain(item.config): peer.get_tuple(item.config) for item in peer.list(None)}
+        expected = {plain(item.config): peer.get_tuple(item.config) for item in [*peer.list(None)]}
     for item in source.list(None):
         wanted = expected.pop(plain(item.config))
         if item.checkpoint["channel_values"].get("__pregel_tasks"):
