@@ -22,6 +22,7 @@ from debugger_ui.engines.base import (
     Task,
     Topology,
 )
+from debugger_ui.engines.deltas import values_of
 from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, answers_of, header_of
 from debugger_ui.engines.saved import SavedHistory
@@ -102,7 +103,7 @@ class RecordEngine(SavedHistory):
 
     def _record(self, item: Any, place: Place) -> Record:
         header = header_of(item)
-        values = dict(item.checkpoint.get("channel_values") or {})
+        values = values_of(self.saver, item)
         versions = dict(item.checkpoint.get("channel_versions") or {})
         seen = item.checkpoint.get("versions_seen") or {}
         here = Place(place.thread, header.id, place.namespace)

@@ -2,6 +2,9 @@
 
 import shutil
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 from typing import Annotated, TypedDict
 
 import pytest
@@ -48,6 +51,7 @@ class OurGrown(TypedDict):
     n: int
 
 
+ROOT = Path(__file__).parents[2]
 POINT = [("tests.checkpoint.things", "Point")]
 
 
@@ -147,6 +151,49 @@ def test_a_thread_that_cannot_be_read_is_left_out_whole(file, target, tmp_path):
     assert sorted(thread.thread_id for thread in target.threads()) == ["answered", "asking"]
     with pytest.raises(CheckpointStorageError, match="no thread 'absent'"):
         import_threads(source, target, ["absent"])
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_without_a_graph_a_delta_channel_is_shown_as_what_it_is_made_of(file, tmp_path, imported):
+    path = file
+    if imported:
+        path = tmp_path / "ours.db"
+        with SqliteSaver.from_conn_string(path) as target:
+            import_threads(LangGraphSqliteReader(file), target, ["grown"])
+    engine = open_record(str(path))
+    states = [engine.record(Place("grown", head.id)).state for head in engine.headers("grown")]
+    engine.close()
+    for state in states[1:]:
+        made = state.get("grown", {"written since": []})
+        folded = recorded.collect(made.get("snapshot", []), made["written since"])
+        assert folded == [f"item {n}" for n in range(len(folded))]
+    assert len(folded) == 10
+    assert {len(state["grown"]["written since"]) for state in states if "grown" in state} == {0, 1, 2}
+
+
+KILLED = """
+import os, sys
+from runtime.checkpoint.importing import import_threads
+from runtime.checkpoint.langgraph import LangGraphSqliteReader
+from runtime.checkpoint.sqlite import SqliteSaver
+
+def die(thread, done, total):
+    if thread == "chat":
+        os._exit(9)
+
+with SqliteSaver.from_conn_string(sys.argv[2]) as target:
+    import_threads(LangGraphSqliteReader(sys.argv[1]), target, progress=die)
+"""
+
+
+def test_whole_threads_stay_of_an_import_that_was_killed(file, target, tmp_path):
+    killed = subprocess.run([sys.executable, "-c", KILLED, file, tmp_path / "ours.db"], cwd=ROOT, check=False)
+    assert killed.returncode == 9
+    assert sorted(thread.thread_id for thread in target.threads()) == ["answered", "asking"]
+    assert list(target.audit()) == []
+    import_threads(LangGraphSqliteReader(file), target)
+    with PeerSqlite.from_conn_string(str(file)) as peer:
+        same(target, list(peer.list(None)))
 
 
 def test_a_pruned_source_is_sound(file, target, tmp_path):

@@ -437,6 +437,14 @@ def test_old_json_is_read_and_its_envelopes_are_not_obeyed():
     assert serde.loads_typed((kind, data)) == [found]
 
 
+def test_old_json_is_given_no_more_than_it_holds():
+    counting = b"""{"lc": 2, "type": "constructor", "id": ["builtins", "set"], "args": [
+        {"lc": 2, "type": "constructor", "id": ["builtins", "range"], "args": [1000000000000]}]}"""
+    assert "elements should be here" in serde.loads_typed(("json", counting)).why
+    one_number = b'{"lc": 2, "type": "constructor", "id": ["builtins", "set"], "args": 3}'
+    assert "list should be here" in serde.loads_typed(("json", one_number)).why
+
+
 def test_old_json_gives_safe_classes_back():
     text = b"""[
         {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "HumanMessage"],

@@ -14,6 +14,8 @@ from runtime.checkpoint.serde.decode import Decoder
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
 from runtime.checkpoint.serde.opaque import Opaque
 
+_CODES = range(128)
+
 
 class Carrier(Serializer):
     """The serializer whose values keep every extension closed."""
@@ -29,6 +31,8 @@ class _Closed(Decoder):
 
 
 def _opaque(code: int, data: bytes) -> Opaque:
+    if code not in _CODES:
+        raise ValueError(f"extension code {code} is msgpack's own, and cannot be written back")
     return Opaque("", "", None, "", code, data)
 
 

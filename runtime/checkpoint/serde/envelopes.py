@@ -14,6 +14,7 @@ import ormsgpack
 from langchain_core.load.mapping import SERIALIZABLE_MAPPING
 
 from runtime.checkpoint.serde import codes
+from runtime.checkpoint.serde.limits import check_arguments, items
 from runtime.checkpoint.serde.opaque import Opaque
 
 Find = Callable[[str, str], Any]
@@ -67,10 +68,11 @@ def _path(value: dict[str, Any]) -> list[str] | None:
 
 
 def _made(cls: Any, value: dict[str, Any], find: Find) -> Any:
-    args, kwargs = _opened(value.get("args") or [], find), _opened(value.get("kwargs") or {}, find)
+    args, kwargs = _opened(items(value.get("args") or []), find), _opened(value.get("kwargs") or {}, find)
     method = value.get("method")
     if method == "fromisoformat" and cls in _FROM_TEXT:
         return cls.fromisoformat(*args)
     if method not in (None, [None, "construct"]):
         raise LookupError(f"the method {method!r} is never called for a stored value")
+    check_arguments(cls, [*args, *kwargs.values()])
     return cls(*args, **kwargs)
