@@ -1,5 +1,6 @@
 """Bytes from a stranger: they run nothing, import nothing, and take no more memory than they have length."""
 
+import datetime as dt
 import json
 import subprocess
 import sys
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkpoint import hostile
+from runtime.checkpoint.serde import Serializer
+from tests.checkpoint import hostile, things
 
 LEAST = 4_000_000  # bytes that decoding anything small may take: error messages, a first import
 PER_BYTE = 400  # each level of a nest holds what is in it, and there are as many levels as Python has frames for
@@ -55,3 +57,15 @@ def test_nothing_is_imported_but_what_the_safe_classes_need(decoded):
 def test_what_is_cut_off_or_nested_beyond_reading_is_an_error(decoded):
     assert decoded["found"]["cut off"][0] == "ValueError: each"
     assert decoded["found"]["nests in nests"][0] == "ValueError: it is nested too deeply to be read here"
+
+
+def test_what_is_damaged_is_an_error_or_opaque_and_never_a_crash():
+    serde = Serializer(allow=things.ALL)
+    kind, data = serde.dumps_typed({"a": (1, things.Point(2)), "b": [dt.datetime(2024, 1, 1)]})
+    for at in range(len(data)):
+        for byte in 0x00, 0xC1, 0xFF:
+            damaged = data[:at] + bytes([byte]) + data[at + 1 :]
+            try:
+                serde.loads_typed((kind, damaged))
+            except ValueError:
+                continue
