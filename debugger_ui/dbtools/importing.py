@@ -44,7 +44,9 @@ def _source(database: str) -> LangGraphReader:
     except CheckpointStorageError as error:
         if error.reason == "foreign" and _is_ours(database):
             raise CheckpointStorageError(
-                f"{database} is a database of ours already, and not LangGraph's: open it as it is", "foreign"
+                f"{'this address' if '://' in database else database} is a database of ours already, and not "
+                "LangGraph's: open it as it is",
+                "foreign",
             ) from None
         raise
 

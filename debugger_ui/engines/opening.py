@@ -56,6 +56,29 @@ def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
     Raises:
         CheckpointStorageError: it cannot be opened, or is not a database of checkpoints.
     """
+    try:
+        return _open_ours(database, read_only)
+    except CheckpointStorageError as error:
+        theirs = _langgraphs(database) if error.reason == "foreign" else ""
+        if not theirs:
+            raise
+        raise CheckpointStorageError(
+            f"{theirs} is a database of LangGraph's saver. Look at it alone with forkpoint --db; to go on from it, "
+            "or to look after it, import it into one of ours: forkpoint db import SOURCE TARGET",
+            "foreign",
+        ) from error
+
+
+def _langgraphs(database: str) -> str:
+    """What to call a database of LangGraph's, without a password; "" for others."""
+    try:
+        with open_langgraph(database) as reader:
+            return reader.name
+    except CheckpointStorageError:
+        return ""
+
+
+def _open_ours(database: str, read_only: bool) -> tuple[Any, str]:
     if "://" in database:
         from runtime.checkpoint.sql import SqlSaver
 

@@ -360,8 +360,9 @@ def test_what_cannot_be_imported_is_said_and_makes_nothing(file, db, tmp_path):
     for source, target, says in (
         (tmp_path / "none.db", new, "there is no checkpoint database"),
         (tmp_path / "thread.json", new, "not kept byte for byte"),
+        ("mysql://host/db", new, "begins with postgresql://"),
         (ours, new, "is a database of ours already"),
-        (file, file, "holds the tables of something else"),
+        (file, file, "is a database of LangGraph's saver"),
     ):
         status, said = db("import", source, target)
         assert (status, says in said) == (2, True), said

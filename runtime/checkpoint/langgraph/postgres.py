@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Self
 
-from sqlalchemy import Engine, inspect, make_url, text
+from sqlalchemy import URL, Engine, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError
 
 from runtime.checkpoint.base import SerializerProtocol
 from runtime.checkpoint.errors import CheckpointStorageError
@@ -78,8 +79,7 @@ class LangGraphPostgresReader(LangGraphReader):
 
     def __init__(self, url: str, *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
-        self.url = url
-        self._database = _Tables(make_url(url), busy_timeout=_BUSY_TIMEOUT, read_only=True)
+        self._database = _Tables(_parsed(url), busy_timeout=_BUSY_TIMEOUT, read_only=True)
         self._database.open()
 
     @property
@@ -104,6 +104,16 @@ class LangGraphPostgresReader(LangGraphReader):
     def _look(self) -> Iterator[Look]:
         with self._database.read() as session:
             yield _PostgresLook(session.conn, self._database.has_task_path)
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    if parsed is None or parsed.get_backend_name() != "postgresql":
+        raise CheckpointStorageError("the address of a database begins with postgresql:// and names it")
+    return parsed
 
 
 class _Tables(PostgresDatabase):
