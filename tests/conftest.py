@@ -18,6 +18,20 @@ def pytest_unconfigure(config):
         run.end()
 
 
+def pytest_terminal_summary(terminalreporter):
+    counts = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "crash" and report.when == "call"
+    ]
+    if counts:
+        points, kills = (sum(numbers) for numbers in zip(*counts, strict=True))
+        every = "python -m tests.crash --all"
+        terminalreporter.write_line(f"crashes: {kills} kills at {points} points of {len(counts)} stories; all: {every}")
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> str:
     """The URL of a PostgreSQL server, started when first asked for and shared by everybody in the run."""

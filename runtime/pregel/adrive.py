@@ -46,6 +46,7 @@ class Asyncio:
         self.halted = False
         self._most: int | None = None
         self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
+        self._first = True
         self._saving: asyncio.Task[None] | None = None
         self._saves: deque[Job] = deque()
         self._error: BaseException | None = None
@@ -192,8 +193,28 @@ class Asyncio:
 
     # --- saver and cache ------------------------------------------------------------------------
 
+    def saved(self) -> None:
+        """Wait, on another thread, until all that was to be saved so far is; what went wrong is raised by the run."""
+        if not self.loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self._saved(), self.loop).result()
+
+    async def _saved(self) -> None:
+        while self._saving is not None:
+            await asyncio.shield(self._saving)
+
+    async def _outer_saved(self) -> None:
+        """What a run inside another one saves hangs on the outer one's checkpoint, which therefore comes first."""
+        self._first = False
+        outer = self.run.parent.run.driver if self.run.parent is not None else None
+        if isinstance(outer, Asyncio) and outer.loop is self.loop:
+            await outer._saved()
+        elif outer is not None and getattr(outer, "thread", None) != self.thread:
+            await asyncio.to_thread(outer.saved)
+
     async def _save(self, job: Job) -> None:
         self._check()
+        if self._first:
+            await self._outer_saved()
         if not self._later:
             await job()
             return
@@ -229,8 +250,7 @@ class Asyncio:
         await self._save(partial(saver.aput_writes, *written_by(saver.aput_writes, effect)))
 
     async def _flush(self, _effect: fx.Flush | None = None) -> None:
-        while self._saving is not None:
-            await asyncio.shield(self._saving)
+        await self._saved()
         self._check()
 
     async def _load(self, effect: fx.Load) -> Any:
@@ -263,8 +283,7 @@ class Asyncio:
     async def close(self) -> None:
         """Leave nothing running: cancel tasks, and let what is being saved be saved."""
         await self.cancel_all()
-        while self._saving is not None:
-            await asyncio.shield(self._saving)
+        await self._saved()
 
 
 @types.coroutine

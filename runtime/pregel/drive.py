@@ -56,10 +56,14 @@ class Behind:
             error, self._error = self._error, None
             raise error
 
-    def flush(self) -> None:
-        """Wait until everything queued was saved."""
+    def wait(self) -> None:
+        """Wait until everything queued was saved, or failed."""
         with self._changed:
             self._changed.wait_for(lambda: self._busy == 0)
+
+    def flush(self) -> None:
+        """Wait until everything queued was saved."""
+        self.wait()
         self.check()
 
     def close(self) -> None:
@@ -102,6 +106,7 @@ class Blocking:
         self._submitted: deque[Any] = deque()
         self._submits = run.durability == "async" and hasattr(run.saver, "submit_step")
         self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
+        self._first = True
         self._perform: dict[type, Callable[[Any], Any]] = {
             fx.Put: self._put,
             fx.PutWrites: self._put_writes,
@@ -214,7 +219,21 @@ class Blocking:
 
     # --- saver and cache ------------------------------------------------------------------------
 
+    def saved(self) -> None:
+        """Wait, on another thread, until all that was to be saved so far is; what went wrong is raised by the run."""
+        if self._behind is not None:
+            self._behind.wait()
+
+    def _outer_saved(self) -> None:
+        """What a run inside another one saves hangs on the outer one's checkpoint, which therefore comes first."""
+        self._first = False
+        outer = self.run.parent.run.driver if self.run.parent is not None else None
+        if outer is not None and getattr(outer, "thread", None) != threading.get_ident():
+            outer.saved()
+
     def _save(self, job: Callable[[], Any]) -> None:
+        if self._first:
+            self._outer_saved()
         if not self._later:
             job()
             return
@@ -227,6 +246,8 @@ class Blocking:
         step = (effect.config, effect.checkpoint, effect.metadata, effect.new_versions)
         if self._submits:
             self._check()
+            if self._first:
+                self._outer_saved()
             self._submitted.append(saver.submit_step(*step, effect.writes, nodes=effect.nodes))
         elif hasattr(saver, "put_step"):
             self._save(lambda: saver.put_step(*step, effect.writes, nodes=effect.nodes))
@@ -242,6 +263,8 @@ class Blocking:
         saver: Any = self.run.saver
         if self._submits:
             self._check()
+            if self._first:
+                self._outer_saved()
             written = (effect.config, effect.writes, effect.task_id, effect.task_path)
             self._submitted.append(saver.submit_writes(*written))
             return

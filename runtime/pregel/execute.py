@@ -209,9 +209,9 @@ class _Superstep:
         if not interrupts:
             self.outcome.interrupted = True
             return
-        yield from self.save(task, [(INTERRUPT, interrupts), *context.control])
-        if context.questions:
+        if context.questions:  # first, so that a question that is saved is never without its record
             yield from self._record_questions(context)
+        yield from self.save(task, [(INTERRUPT, interrupts), *context.control])
         if self.run.modes and not task.is_call:
             events.task_interrupted(self.run, self.frame, task)
 

@@ -44,6 +44,7 @@ SETTINGS = {
     "max_connections": "200",
     "max_parallel_workers": "0",
     "autovacuum": "off",
+    "io_method": "sync",
     "jit": "off",
 }
 PATIENCE = 120  # seconds that a busy machine gets to start it
