@@ -13,7 +13,7 @@ Reason = Literal[
     "encrypted",  # a value was stored by an `EncryptedSerializer` whose key is not here
     "foreign",  # the database holds the tables of something else
     "full",  # the disk, or the database's size limit, is full
-    "missing",  # a database opened for reading that is not there
+    "missing",  # a database opened for reading that is not there, or a file that was removed while it was open
     "newer",  # the database was written by a newer version
     "not_a_database",  # the file is something else
     "read_only",  # the file, its folder or the saver is read-only

@@ -52,6 +52,15 @@ def stamp(path: str) -> Hashable:
     return (*parts, None if settled else time.monotonic_ns())
 
 
+def identity(path: str) -> tuple[int, int] | None:
+    """Which file is at the path; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def check(path: str, *, must_exist: bool) -> bool:
     """Whether a new file is to be made at the path. Raises if what is there is not an SQLite database."""
     file = Path(path)
@@ -76,9 +85,20 @@ def check(path: str, *, must_exist: bool) -> bool:
 _ADVICE: dict[int, tuple[Reason, str]] = {
     sqlite3.SQLITE_BUSY: ("busy", "another process has kept it locked for longer than the busy timeout"),
     sqlite3.SQLITE_LOCKED: ("busy", "another connection of this process has it locked"),
-    sqlite3.SQLITE_FULL: ("full", "the disk is full; nothing of this was saved, what was saved before is intact"),
-    sqlite3.SQLITE_READONLY: ("read_only", "the file or its folder cannot be written to"),
-    sqlite3.SQLITE_PERM: ("read_only", "access to the file was refused"),
+    sqlite3.SQLITE_FULL: (
+        "full",
+        "the disk is full; make room and try again; nothing of this was saved, what was saved before is intact",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "unavailable",
+        "reading or writing the file failed; look at its disk (full, at a limit, or gone?) and try again; what was "
+        "saved before is intact",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "read_only",
+        "the file or its folder cannot be written to; open it with read_only=True to look at it",
+    ),
+    sqlite3.SQLITE_PERM: ("read_only", "access to the file was refused; its permissions do not let it be written"),
     sqlite3.SQLITE_CORRUPT: ("corrupt", "the file is damaged; restore it from a copy"),
     sqlite3.SQLITE_NOTADB: ("not_a_database", "the file is not an SQLite database"),
     sqlite3.SQLITE_CANTOPEN: ("unavailable", "the file cannot be opened; does its folder exist, and is it writable?"),

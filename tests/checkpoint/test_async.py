@@ -2,34 +2,53 @@
 
 import asyncio
 import sqlite3
+from contextlib import contextmanager
 
 import pytest
 
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.ids import next_checkpoint_id
-from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
+from runtime.checkpoint.sql import AsyncSqlSaver, SqlSaver
 from tests.checkpoint.conftest import ON_EACH_FACE
 from tests.checkpoint.kit import Line, at, check, checkpoint
 
 
-def test_the_event_loop_goes_on_while_another_process_holds_the_database(tmp_path):
-    with AsyncSqliteSaver.from_conn_string(tmp_path / "held.db") as saver:
+@contextmanager
+def held(saver, kind, path):
+    """Another process in the middle of a transaction on the thread: the whole file, or its lock on PostgreSQL."""
+    if kind == "sqlite":
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        yield lambda: holder.execute("COMMIT")
+        holder.close()
+        return
+    with SqlSaver(saver._store.database.url.render_as_string(hide_password=False)) as other:
+        session = other._store.database.write()
+        session.begin()
+        session.lock({"t"})
+        yield lambda: session.end(commit=True)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_the_event_loop_goes_on_while_another_process_holds_the_database(tmp_path, kind, request):
+    path = tmp_path / "held.db"
+    url = request.getfixturevalue("postgres_schema") if kind == "postgres" else f"sqlite:///{path}"
+    with AsyncSqlSaver(url, busy_timeout=120) as saver:
         line = Line(saver, "t")
         line.put({"a": 1})
-        holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
-        holder.execute("BEGIN IMMEDIATE")
 
-        async def both():
+        async def both(release):
             putting = asyncio.ensure_future(saver.aput_writes(line.config, [("a", 2)], "task"))
-            for _ in range(1000):
+            ticks = 0
+            while not putting.done() and ticks < 1000:
                 await asyncio.sleep(0)
-            waiting = not putting.done()
-            holder.execute("COMMIT")
+                ticks += 1
+            release()
             await putting
-            return waiting
+            return ticks
 
-        assert asyncio.run(both())
-        holder.close()
+        with held(saver, kind, path) as release:
+            assert asyncio.run(both(release)) == 1000
         assert saver.get_tuple(line.config).pending_writes == [("task", "a", 2)]
 
 

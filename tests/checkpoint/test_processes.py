@@ -3,6 +3,7 @@
 A process takes seconds to start. Where connections are what matters, threads with a saver each stand for processes.
 """
 
+import os
 import random
 import subprocess
 import sys
@@ -44,45 +45,73 @@ def start(code, *arguments):
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_eight_writers_write_at_once_and_none_is_turned_away(tmp_path):
-    path = tmp_path / "db"
-    names = [f"thread-{n}" for n in range(8)]
-    writers = [start(WRITER, path, 60, *names[:4]), start(WRITER, path, 60, *names[4:])]
-    complaints = [writer.communicate()[1] for writer in writers]
-    assert complaints == ["", ""]
+EIGHT = """
+import os, sys
+from runtime.checkpoint.sqlite import SqliteSaver
+from tests.checkpoint.kit import Line
+
+def write(path, name, count):
     with SqliteSaver.from_conn_string(path) as saver:
-        for name in names:
-            history = list(saver.list(at(name)))
-            assert [item.checkpoint["channel_values"]["m"] for item in history] == [
-                list(range(length)) for length in range(60, 0, -1)
-            ]
+        line = Line(saver, name)
+        for n in range(count):
+            writes = [(f"{name}-{n}", "path", [("m", [n])])] if n else []
+            line.put({"m": [*line.values.get("m", []), n]}, writes=writes)
+
+children = []
+for number in range(8):
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            write(sys.argv[1], f"thread-{number}", int(sys.argv[2]))
+            status = 0
+        finally:
+            os._exit(status)
+    children.append(child)
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+"""
 
 
-def test_writers_on_one_thread_keep_whole_branches(tmp_path):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_eight_processes_write_at_once_and_none_is_turned_away(tmp_path):
     path = tmp_path / "db"
+    said, complaints = start(EIGHT, path, 40).communicate()
+    assert complaints == ""
+    assert said.strip() == str([0] * 8)
+    with SqliteSaver.from_conn_string(path) as saver:
+        for number in range(8):
+            history = list(saver.list(at(f"thread-{number}")))
+            assert [item.checkpoint["channel_values"]["m"] for item in history] == [
+                list(range(length)) for length in range(40, 0, -1)
+            ]
+        assert list(saver.audit()) == []
+
+
+def test_writers_on_one_thread_keep_whole_branches(open_saver):
     lines, failures = [], []
 
-    def write():
+    def write(face):
         try:
-            with SqliteSaver.from_conn_string(path) as saver:
-                line = Line(saver, "same")
-                lines.append(line)
-                for n in range(40):
-                    line.put({"m": [*line.values.get("m", []), n]})
+            line = Line(face, "same")
+            lines.append(line)
+            for n in range(25):
+                line.put({"m": [*line.values.get("m", []), n]})
         except BaseException as error:
             failures.append(error)
 
-    threads = [Thread(target=write) for _ in range(3)]
+    faces = [open_saver() for _ in range(3)]
+    threads = [Thread(target=write, args=(face,)) for face in faces]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert failures == []
-    with SqliteSaver.from_conn_string(path) as saver:
-        found = {id_of(item.config): item for item in saver.list(at("same"))}
-        assert len(found) == 120
-        for line in lines:
-            for parent, child in pairwise(line.expected):
-                assert id_of(found[child].parent_config) == parent
-                assert found[child].checkpoint["channel_values"] == line.expected[child]["channel_values"]
+    found = {id_of(item.config): item for item in faces[0].list(at("same"))}
+    assert len(found) == 75
+    for line in lines:
+        for parent, child in pairwise(line.expected):
+            assert id_of(found[child].parent_config) == parent
+            assert child > parent
+            assert found[child].checkpoint["channel_values"] == line.expected[child]["channel_values"]
+    assert list(faces[0].saver.audit()) == []
 
 
 @pytest.mark.parametrize("seed", range(2))

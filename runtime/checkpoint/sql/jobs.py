@@ -24,6 +24,10 @@ class Job(Protocol):
 
     thread_id: str
 
+    @property
+    def base(self) -> tuple[str, str, str | None]:
+        """The checkpoint that it goes on from, or is on top of: thread, namespace, id."""
+
     def prepare(self, heads: Heads) -> None:
         """Encode, as far as memory allows."""
 
@@ -45,6 +49,16 @@ class PutStep:
         self._head: Head | None = None
         self._epoch = -1
         self._unsure = True
+
+    @property
+    def base(self) -> tuple[str, str, str | None]:
+        """The parent."""
+        return self.step.thread_id, self.step.ns, self.step.parent
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The checkpoint itself."""
+        return self.step.thread_id, self.step.ns, self.step.checkpoint["id"]
 
     def prepare(self, heads: Heads) -> None:
         """Encode against the parent's head, if that is in memory."""
@@ -128,6 +142,11 @@ class PutWrites:
         self._base = 0
         self._epoch = -1
         self._unsure = True
+
+    @property
+    def base(self) -> tuple[str, str, str | None]:
+        """The checkpoint that the writes are on top of."""
+        return self.key
 
     def prepare(self, heads: Heads) -> None:
         """Encode, and number the rows, if the checkpoint is in memory."""

@@ -2,7 +2,8 @@
 
 Rule 1: a file that is not ours is never written to. Its header and its tables are looked at first, read-only.
 Rule 2: writers begin with BEGIN IMMEDIATE: they wait for each other, up to the busy timeout, and never deadlock.
-Rule 3: reading only (`read_only`) creates nothing, no side files either.
+Rule 3: what would be lost is not written: a file that was removed from under us takes nothing more.
+Rule 4: reading only (`read_only`) creates nothing, no side files either.
 """
 
 import sqlite3
@@ -49,6 +50,7 @@ class SqliteDatabase(Database):
         self._immutable = False
         self._stamp: Hashable = None
         """What the file looked like when it was opened as one that nobody writes."""
+        self._file: tuple[int, int] | None = None
         self._closed = False
         self._opened = 0
 
@@ -106,6 +108,15 @@ class SqliteDatabase(Database):
         """Our error for one of the driver's."""
         return files.storage_error(f"the checkpoint database {self.name}", error)
 
+    def check_there(self) -> None:
+        """Raise if the file is no longer the one that was opened: the system would let it be written all the same."""
+        if self._file is not None and files.identity(self.path) != self._file:
+            raise CheckpointStorageError(
+                f"the checkpoint database {self.name} was removed, moved or replaced while it was open; nothing of "
+                "this was saved; put the file back, or close the saver and open it again to begin a new one",
+                "missing",
+            )
+
     # --- opening ----------------------------------------------------------------------------------
 
     def _connect(self) -> None:
@@ -117,6 +128,7 @@ class SqliteDatabase(Database):
             connection = self._new_connection(fresh)
         self._connection = connection
         self._opened += 1
+        self._file = None if self.in_memory else files.identity(self.path)
         cursor = connection.cursor()
         cursor.row_factory = None
         self.cursor, self.conn = cursor, Conn(cursor, "sqlite")
@@ -194,6 +206,8 @@ class _Transaction(Session):
             if cursor is None or conn is None:
                 raise database.closed()
             self.conn = conn
+            if self._begin != "BEGIN":
+                database.check_there()
             cursor.execute(self._begin)
         except BaseException:
             self._release(rollback=True)

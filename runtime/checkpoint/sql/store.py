@@ -2,13 +2,14 @@
 
 Rule 1: all that happens at once is in one transaction: a checkpoint with its values and its tasks' writes.
 Rule 2: memory is only a shortcut. Every answer is the same when the cache is empty.
+Rule 3: nothing is saved on top of a checkpoint that could not be saved, however early it was handed over.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from runtime.checkpoint.base import SerializerProtocol
-from runtime.checkpoint.errors import CheckpointStorageError, undecoded
+from runtime.checkpoint.errors import CheckpointStorageError, Reason, undecoded
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.database import Database, Session
 from runtime.checkpoint.sql.handed import Handed
@@ -18,6 +19,8 @@ from runtime.checkpoint.sql.statements import Conn
 from runtime.checkpoint.sql.tables import SCHEMA_VERSION
 
 T = TypeVar("T")
+
+_MOST_LOST = 4096
 
 
 class _Undo(Exception):
@@ -33,18 +36,43 @@ class Store:
         self.handed = Handed()
         self._stamp: int | None = None
         self._version = SCHEMA_VERSION
+        self._lost: dict[tuple[str, str, str | None], Reason] = {}  # checkpoints that could not be saved, and why
 
     def execute(self, jobs: Sequence[Job]) -> None:
         """Write prepared jobs in one transaction, in their order."""
         try:
+            self._check_bases(jobs)
             self._commit(jobs)
         except BaseException as error:
             self.heads.forget()
             if not self.database.is_duplicate(error):
+                self._note_lost(jobs, error)
                 raise
             self._again(jobs, error)
         for job in jobs:
             job.done(self.heads)
+            if self._lost and isinstance(job, PutStep):
+                self._lost.pop(job.key, None)
+
+    def _check_bases(self, jobs: Sequence[Job]) -> None:
+        """Refuse what goes on from a checkpoint that could not be saved: it was handed over before that was known."""
+        for job in jobs if self._lost else ():
+            if job.base in self._lost:
+                raise CheckpointStorageError(
+                    f"the checkpoint database {self.database.name}: checkpoint {job.base[2]!r} could not be saved, and "
+                    "this goes on from it; nothing of this was saved",
+                    self._lost[job.base],
+                )
+
+    def _note_lost(self, jobs: Sequence[Job], error: BaseException) -> None:
+        if len(jobs) > 1:
+            return  # each is tried alone
+        reason = error.reason if isinstance(error, CheckpointStorageError) else "unavailable"
+        for job in jobs:
+            if isinstance(job, PutStep):
+                self._lost[job.key] = reason
+        while len(self._lost) > _MOST_LOST:
+            self._lost.pop(next(iter(self._lost)))
 
     def _commit(self, jobs: Sequence[Job]) -> None:
         with self.database.write() as session:
