@@ -176,6 +176,24 @@ def test_pending_writes_come_in_the_order_in_which_a_run_applies_them(saver):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_writes_that_come_before_their_checkpoint_are_not_lost(saver, whole):
+    line = Line(saver, "t")
+    line.put({"n": 0})
+    for n in range(1, 4):
+        coming = next_checkpoint_id(line.id, line.step + 1)
+        saver.put_writes(at("t", coming), [("n", n)], "early")
+        saver.put(line.config, checkpoint(coming, {"n": n}, {"n": n + 1}), {"source": "loop", "step": n}, {"n": n + 1})
+        assert saver.get_tuple(at("t")).pending_writes == [("early", "n", n)]
+        saver.put_writes(at("t", coming), [("n", -n)], "later")
+        line.config, line.versions, line.values = at("t", coming), {"n": n + 1}, {"n": n}
+        found = saver.get_tuple(at("t"))
+        assert found.pending_writes == [("early", "n", n), ("later", "n", -n)]
+        line.put({"n": n}, writes=[] if whole else [("last", "p", [("n", n)])], whole=whole)
+        assert saver.get_tuple(at("t", coming)).pending_writes[:2] == found.pending_writes
+    assert [*saver.saver.audit()] == []
+
+
 def test_writes_of_another_process_on_the_same_checkpoint_are_not_lost(open_saver):
     one, two = open_saver(), open_saver()
     line = Line(one, "t")

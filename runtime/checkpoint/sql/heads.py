@@ -5,6 +5,8 @@ Rule 1: a head is never trusted blindly. Another process's commits show in the t
 Rule 2: a head is out of the cache while it is being turned into its child, and a failed transaction empties the
         cache: what is in it is in the database.
 Rule 3: bounded: the least recently used heads are dropped.
+Rule 4: writes may be stored before the checkpoint that they are on top of: of two things that an event loop was given,
+        the later may come first. The head of such a checkpoint does not know them, and is told so.
 """
 
 from collections import OrderedDict
@@ -15,6 +17,7 @@ from runtime.checkpoint.sql.prepare import Head
 Namespace = tuple[str, str]  # thread id, checkpoint namespace
 
 _MOST = 64
+_MOST_EARLY = 4096
 
 
 class Heads:
@@ -26,6 +29,7 @@ class Heads:
         self._heads: OrderedDict[tuple[str, str, str], Head] = OrderedDict()
         self._newest: dict[Namespace, str] = {}
         self._generation: int | None = None
+        self._early: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
     def take(self, thread_id: str, ns: str, checkpoint_id: str | None) -> Head | None:
         """Remove and return a head. The lock must be held."""
@@ -45,6 +49,16 @@ class Heads:
         self._heads.move_to_end((thread_id, ns, head.state.id))
         while len(self._heads) > _MOST:
             self._heads.popitem(last=False)
+
+    def came_early(self, key: tuple[str, str, str]) -> None:
+        """Writes were stored on top of a checkpoint that is not there yet. The lock must be held."""
+        self._early[key] = None
+        while len(self._early) > _MOST_EARLY:
+            self._early.popitem(last=False)
+
+    def has_early(self, key: tuple[str, str, str]) -> bool:
+        """Whether a checkpoint that is stored now has writes already. The lock must be held."""
+        return bool(self._early) and key in self._early
 
     def newest(self, thread_id: str, ns: str) -> str | None:
         """The newest checkpoint's id, if it is known for certain. The lock must be held."""

@@ -76,7 +76,7 @@ class PutStep:
             except NotInMemory:
                 self._head = None
                 return
-            heads.keep(step.thread_id, step.ns, self._head)
+            self._keep(heads, self._head)
 
     @property
     def ready(self) -> bool:
@@ -124,8 +124,13 @@ class PutStep:
         rows = prepare(head, step, self.serde, recall)
         with heads.lock:
             self._rows, self._epoch = rows, heads.epoch
-            heads.keep(step.thread_id, step.ns, head)
+            self._keep(heads, head)
         return rows
+
+    def _keep(self, heads: Heads, head: Head) -> None:
+        step = self.step
+        head.log.stale = heads.has_early((step.thread_id, step.ns, step.checkpoint["id"]))
+        heads.keep(step.thread_id, step.ns, head)
 
 
 class PutWrites:
@@ -175,8 +180,11 @@ class PutWrites:
             heads.forget()
         if rows is None or self._epoch != heads.epoch:
             rows = load_log(conn, *self.key).add(*self.task, self.serde)
+            absent = conn.one(queries.IDENTITY, *self.key) is None
             with heads.lock:
                 heads.take(*self.key)
+                if absent:
+                    heads.came_early(self.key)
         if rows:
             conn.many(queries.INSERT_WRITE, [(*self.key, *row) for row in rows])
 
