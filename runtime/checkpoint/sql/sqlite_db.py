@@ -239,7 +239,8 @@ class _Transaction(Session):
         try:
             connection = self._database._connection
             if rollback and connection is not None and connection.in_transaction:
-                connection.rollback()
+                # By the cursor: whatever it was in the middle of is given up, and with it SQLite's hold on the file.
+                (self._database.cursor or connection.cursor()).execute("ROLLBACK")
         finally:
             self._database.lock.release()
 
