@@ -2,10 +2,10 @@
 
 import argparse
 import sqlite3
-import sys
 from collections.abc import Iterator
 from typing import Any
 
+from debugger_ui.dbtools.progress import show
 from debugger_ui.dbtools.words import count
 from runtime.checkpoint.files import has_wal, uri
 
@@ -19,8 +19,7 @@ def run(saver: Any, arguments: argparse.Namespace) -> int:
     def progress(done: int, of: int) -> None:
         nonlocal looked, total
         looked, total = done, of
-        if sys.stderr.isatty():
-            print(f"\r{done:,} of {count(of, 'checkpoint')}", end="" if done < of else "\n", file=sys.stderr)
+        show(done, of, "checkpoint")
 
     for what in _pages(arguments.file):
         print(f"{arguments.file}: {what}")

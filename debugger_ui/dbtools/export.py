@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from debugger_ui.dbtools.progress import show
 from debugger_ui.dbtools.words import count, size
 from debugger_ui.engines.opening import reader_for
 from debugger_ui.engines.record import RecordEngine
@@ -26,7 +27,8 @@ def run(saver: Any, arguments: argparse.Namespace) -> int:
     history = reading.history(arguments.thread)
     if not len(history):
         raise CheckpointStorageError(f"there is no thread {arguments.thread!r} in {arguments.file}", "missing")
-    made = export_thread(reading, Spot(arguments.thread, "", "", history.newest, False))
+    spot = Spot(arguments.thread, "", "", history.newest, False)
+    made = export_thread(reading, spot, lambda done, of: show(done, of, "checkpoint"))
     out = Path(arguments.out)
     # "x": what is there already may be the only copy of something.
     with out.open("xb") as file:

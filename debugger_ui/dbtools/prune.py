@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from debugger_ui.dbtools.progress import show
 from debugger_ui.dbtools.words import count, every_thread, size
 from runtime.checkpoint.errors import CheckpointStorageError
 
@@ -16,7 +17,9 @@ def run(saver: Any, arguments: argparse.Namespace) -> int:
     threads = arguments.threads or known
     changed = 0
     removed = [0, 0, 0]
-    for thread, (before, after) in saver.preview_prune(threads).items():
+    for done, thread in enumerate(threads, 1):
+        before, after = saver.preview_prune([thread])[thread]
+        show(done, len(threads), "thread")
         less = (
             before.checkpoints - after.checkpoints,
             before.writes - after.writes,

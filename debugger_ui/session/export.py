@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from debugger_ui.engines.base import Record
@@ -30,12 +31,19 @@ def export_state(reading: Reading, spot: Spot) -> Export:
     return Export(f"state-{record.header.id}.json", "application/json", _bytes(state), _masked(reading))
 
 
-def export_thread(reading: Reading, spot: Spot) -> Export:
-    """Return all checkpoints of a thread with their states, tasks and writes, oldest first."""
+def export_thread(reading: Reading, spot: Spot, progress: Callable[[int, int], None] | None = None) -> Export:
+    """Return all checkpoints of a thread with their states, tasks and writes, oldest first.
+
+    `progress` is told how many are done, of how many.
+    """
     history = reading.history(spot.thread, spot.namespace)
     ids = history.order[-MAX_CHECKPOINTS:]
     left_out = len(history) - len(ids)
-    rows = [_row(record) for record in reading.records(spot.thread, ids, spot.namespace)]
+    rows = []
+    for record in reading.records(spot.thread, ids, spot.namespace):
+        rows.append(_row(record))
+        if progress is not None:
+            progress(len(rows), len(ids))
     document = {"format": FORMAT, "thread": spot.thread, "namespace": spot.namespace, "checkpoints": rows}
     name = re.sub(r"[^\w.-]+", "-", spot.thread)[:60] or "thread"
     cut = (f"The oldest {left_out} checkpoints are left out.",) if left_out else ()

@@ -217,6 +217,20 @@ def test_what_prune_says_it_would_remove_is_what_it_removes(line, path, db):
     assert "nothing to remove" in db("prune", "--keep-latest")[1]
 
 
+@pytest.mark.parametrize("watched", [True, False])
+def test_whoever_looks_on_is_told_how_far_it_is(line, path, tmp_path, capsys, monkeypatch, watched):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: watched)
+    for tool, more, says in (
+        ("check", [], "15 of 15 checkpoints"),
+        ("prune", ["--keep-latest"], "2 of 2 threads"),
+        ("export", ["t", str(tmp_path / "out.json")], "13 of 13 checkpoints"),
+    ):
+        assert cli.main(["db", tool, str(path), *more]) == 0
+        said = capsys.readouterr()
+        assert (says in said.err) == watched, said.err
+        assert says not in said.out
+
+
 def test_prune_takes_threads_and_refuses_unknown_ones(line, path, db):
     assert "no thread 'absent'" in db("prune", "absent", "--keep-latest", "--yes")[1]
     assert "nothing to remove" in db("prune", "another", "--keep-latest", "--yes")[1]
