@@ -61,6 +61,7 @@ SAMPLES: dict[str, Sample] = {
         Sample("flaky", "A tool that fails once"),
         Sample("conflict", "Two writers, one plain key"),
         Sample("subgraph", "A graph inside a graph"),
+        Sample("sections", "A question two levels down"),
         Sample("handover", "Two agents, one case"),
         Sample("approvals", "Two questions at once"),
         Sample("reducers", "The order of writes"),

@@ -106,6 +106,7 @@ THREADS: tuple[Recording, ...] = (
     Recording("flaky-failed", SAMPLES["flaky"], "one of three tasks failed, two are saved", fail),
     Recording("conflict-failed", SAMPLES["conflict"], "the update was refused", fail),
     Recording("subgraph", SAMPLES["subgraph"], "finished", run_on),
+    Recording("sections-waiting", SAMPLES["sections"], "one of two sections waits, two levels down", run_on),
     Recording("handover", SAMPLES["handover"], "finished", run_on),
     Recording("approvals-waiting", SAMPLES["approvals"], "two questions wait", run_on),
     Recording("approvals-half", SAMPLES["approvals"], "one question answered, one waits", answer_one),

@@ -53,15 +53,17 @@ def sheet(
     )
 
 
-def line(block: Block, *, key: str, height: int, width: Width = "stretch") -> None:
-    """Draw a bar as one row of fixed height that never wraps."""
+def line(
+    block: Block, *, key: str, height: int, width: Width = "stretch", on_pick: Callable[[], None] | None = None
+) -> None:
+    """Draw a bar as one row of fixed height that never wraps; `on_pick` as for `sheet`."""
     mount(
         "sheet",
         HTML,
         key=key,
         height=height,
         width=width,
-        on_picked_change=_nothing,
+        on_picked_change=on_pick or _nothing,
         data={"blocks": [block], "layout": "line", "scope": "", "stamp": ""},
     )
 

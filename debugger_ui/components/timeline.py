@@ -117,6 +117,7 @@ def _row(row: TimelineRow, branch_name: str) -> dict[str, Any]:
         "sub": f"{row.note} · {sub}" if row.note else sub,
         "when": duration(row.milliseconds),
         "branch_name": branch_name,
+        "inner": row.inner,
         "text": text.lower(),
         "cells": [{"x": cell.text, "e": cell.error} for cell in row.cells],
         "hint": f"{row.checkpoint}\nsaved {clock(row.created, date=True)}"

@@ -11,7 +11,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from debugger_ui.engines.accounts import Fold as Fold
+from debugger_ui.engines.accounts import FoldedWrite as FoldedWrite
+from debugger_ui.engines.accounts import NodeVerdict as NodeVerdict
 from debugger_ui.engines.contents import Contents
+from debugger_ui.engines.spaces import Inner
 
 EMPTY: Mapping[str, Any] = {}
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
@@ -188,6 +192,8 @@ class Advance:
     """The answers are other ones to questions that were answered at the place: a branch starts."""
     replay: bool = False
     """The place is not the newest of its thread, so the run has to be told its id."""
+    around: Mapping[str, str] = field(default_factory=dict)
+    """For a place inside a subgraph: the checkpoints of the runs around it, by namespace; `""` is the outermost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,44 +228,6 @@ class Preview:
     state: Mapping[str, Any]
     due: tuple[str, ...]
     computed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class NodeVerdict:
-    """Whether a node runs in the superstep at a place, and why, as the runtime says."""
-
-    node: str
-    runs: bool
-    reason: str
-    trigger: str = ""
-    version: Any = None
-    seen: Any = None
-    waits_for: tuple[str, ...] = ()
-    sends: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FoldedWrite:
-    """One write in fold order, and the channel's value after it."""
-
-    task: str
-    node: str
-    value: Any
-    after: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """How the saved writes of a superstep change one channel, as the runtime says."""
-
-    channel: str
-    reducer: str
-    before: Any
-    steps: tuple[FoldedWrite, ...]
-    after: Any
-    version_before: Any
-    version_after: Any
-    refused: str = ""
 
 
 class Runner(Protocol):
@@ -357,6 +325,10 @@ class Engine(Contents, Protocol):
         """Return what happened around the given checkpoints."""
         ...
 
+    def inner(self, thread: str) -> Sequence[Inner]:
+        """Return what subgraphs have saved inside a thread, at any depth, the newest last."""
+        ...
+
     def record(self, place: Place) -> Record | None:
         """Return one checkpoint with its values and tasks; None when there is none."""
         ...
@@ -391,7 +363,7 @@ class Engine(Contents, Protocol):
         """Return the runtime's own account of an update; None when it does not explain itself."""
         ...
 
-    def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
+    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Sequence[Any]:
         """Return the channel's value after each write; empty when only a graph could tell."""
         ...
 

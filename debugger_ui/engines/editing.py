@@ -5,6 +5,7 @@ from typing import Any
 
 from debugger_ui.engines.base import Change, Place, Preview
 from debugger_ui.engines.reader import SaverReader, config_of, labelled
+from debugger_ui.engines.spaces import graph_path
 
 
 class GraphEditor:
@@ -26,21 +27,21 @@ class GraphEditor:
     def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
         """Return the state and the nodes due after the edit, made on a copy in memory."""
         scratch = self.graph.copy(update={"checkpointer": self._copy_of(place)})
-        made = scratch.update_state(config_of(place), self._values(changes), as_node=author or None)
+        made = scratch.update_state(config_of(place), self._values(changes, place), as_node=author or None)
         snapshot = scratch.get_state(made)
         return Preview(state=dict(snapshot.values), due=tuple(snapshot.next))
 
     def save(self, place: Place, changes: Sequence[Change], author: str) -> str:
         """Write the edit as a child of the place; return the new checkpoint's id."""
         made = self.graph.update_state(
-            labelled(config_of(place), self.spec, author), self._values(changes), as_node=author or None
+            labelled(config_of(place), self.spec, author), self._values(changes, place), as_node=author or None
         )
         return str(made["configurable"]["checkpoint_id"])
 
-    def _values(self, changes: Sequence[Change]) -> Mapping[str, Any]:
-        reduced = {
-            name for name, channel in self.graph.channels.items() if getattr(channel, "operator", None) is not None
-        }
+    def _values(self, changes: Sequence[Change], place: Place) -> Mapping[str, Any]:
+        path = graph_path(place.namespace)
+        graph = dict(self.graph.get_subgraphs(recurse=True))[path] if path else self.graph
+        reduced = {name for name, channel in graph.channels.items() if getattr(channel, "operator", None) is not None}
         return {
             change.key: self.types.Overwrite(change.value)
             if change.key in reduced and not change.append

@@ -30,6 +30,8 @@ from debugger_ui.engines.reader import SaverReader, answers_of, config_of, heade
 from debugger_ui.engines.running import GraphRunner
 from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
+from debugger_ui.engines.spaces import Inner, graph_path
+from debugger_ui.engines.traced import traced
 
 ROOT = "__root__"
 
@@ -60,9 +62,13 @@ class GraphEngine(SavedHistory):
         self.shows = about.shows
         self.database = about.database
         self.owned = False
+        root = type(graph).__module__.partition(".")[0]
         self.limits: dict[str, str] = {
-            "phases": f"A graph of {type(graph).__module__.partition('.')[0]} runs whole supersteps only."
+            "phases": f"A graph of {root} runs whole supersteps only.",
+            "return": f"A graph of {root} that is gone back into starts its subgraph over, so only the newest "
+            "checkpoint inside can be edited or gone on from. Step out, and step the node around it.",
         }
+        self._parts: dict[str, Any] | None = None
         self._channels: dict[str, Mapping[str, ChannelSpec]] = {}
         self._topologies: dict[str, Topology] = {}
         self.reader = reader or SaverReader(graph.checkpointer)
@@ -73,21 +79,26 @@ class GraphEngine(SavedHistory):
         """Return the channels of the graph, or of a subgraph."""
         path = graph_path(namespace)
         if path not in self._channels:
-            self._channels[path] = channel_specs(self._graph_at(path))
+            graph = self._graph_at(path)
+            self._channels[path] = channel_specs(graph) if graph is not None else {}
         return self._channels[path]
 
     def topology(self, thread: str = "", namespace: str = "") -> Topology:
         """Return the graph, or a subgraph, as its own `get_graph` draws it."""
         path = graph_path(namespace)
         if path not in self._topologies:
-            self._topologies[path] = drawn(self._graph_at(path))
+            graph = self._graph_at(path)
+            if graph is None:
+                return traced(self.reader, thread, namespace)
+            self._topologies[path] = drawn(graph)
         return self._topologies[path]
 
     def values(
         self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the values of some state keys; a key that nobody has written has what its channel starts with."""
-        channels = self._graph_at(graph_path(namespace)).channels
+        graph = self._graph_at(graph_path(namespace))
+        channels = graph.channels if graph is not None else {}
         if ROOT in channels:
             for record in self.records(thread, ids, namespace):
                 yield record.header.id, {key: record.state[key] for key in keys if key in record.state}
@@ -97,11 +108,25 @@ class GraphEngine(SavedHistory):
         for id_, found in self.reader.values(thread, ids, keys, namespace):
             yield id_, {**first, **found}
 
+    def inner(self, thread: str) -> Sequence[Inner]:
+        """Return what subgraphs have saved; a saver that has to decode for it is not asked where there are none."""
+        return super().inner(thread) if self._subgraphs or type(self.reader) is not SaverReader else ()
+
+    @property
+    def _subgraphs(self) -> Mapping[str, Any]:
+        """The graphs inside this one by their paths of node names."""
+        if self._parts is None:
+            self._parts = dict(self.graph.get_subgraphs(recurse=True))
+        return self._parts
+
     def _graph_at(self, path: str) -> Any:
-        """Return the graph at a path of node names, the outermost for ""."""
-        if not path:
-            return self.graph
-        return next((found for name, found in self.graph.get_subgraphs(recurse=True) if name == path), self.graph)
+        """Return the graph at a path of node names, the outermost for ""; None when the code shows none there."""
+        return self._subgraphs.get(path) if path else self.graph
+
+    def node_at(self, place: Place, name: str) -> Any:
+        """Return the compiled node of a name in the graph that a place belongs to, or None."""
+        graph = self._graph_at(graph_path(place.namespace))
+        return graph.nodes.get(name) if graph is not None else None
 
     def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
         """Return None: the session works it out from triggers and versions."""
@@ -111,9 +136,10 @@ class GraphEngine(SavedHistory):
         """Return None: the session works it out with `fold`."""
         return None
 
-    def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
+    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Sequence[Any]:
         """Fold the writes into a fresh copy of the channel, one by one."""
-        return fold_writes(self.graph.channels.get(channel), before, writes)
+        graph = self._graph_at(graph_path(namespace))
+        return fold_writes(graph.channels.get(channel), before, writes) if graph is not None else ()
 
     def input_schema(self) -> Mapping[str, Any]:
         """Return the JSON schema of the graph's input; empty when it has none that JSON can say."""
@@ -156,7 +182,7 @@ class GraphEngine(SavedHistory):
         written = item.pending_writes or ()
         mine = [(channel, value) for id_, channel, value in written if id_ == task.id]
         settled = any(naming.settles(channel) for channel, _ in mine)
-        node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
+        node = self.node_at(place, task.name)
         # An answered question stays in the record of its task; it is open only while the task is.
         questions = questions_of(task.interrupts)
         return Task(
@@ -179,12 +205,6 @@ class GraphEngine(SavedHistory):
 def questions_of(interrupts: Sequence[Any]) -> tuple[Question, ...]:
     """Return a task's interrupts as questions."""
     return tuple(Question(asked.id, asked.value, getattr(asked, "response_schema", None)) for asked in interrupts)
-
-
-def graph_path(namespace: str) -> str:
-    """Return the node names that lead to a checkpoint namespace: `outer:1f2c|inner:2d` is `outer|inner`."""
-    parts = (part.partition(":")[0] for part in namespace.split("|"))
-    return "|".join(part for part in parts if part and not part.isdigit())
 
 
 def drawn(graph: Any) -> Topology:

@@ -46,7 +46,7 @@ def attach(graph: Any, saver: Any | None, about: About, *, owned: bool = False) 
 
 def reader_for(saver: Any) -> SaverReader:
     """Return the reader that fits a saver."""
-    looks = ("threads", "checkpoints", "outlines", "outline", "data_version")
+    looks = ("threads", "namespaces", "checkpoints", "outlines", "outline", "data_version")
     return StoredReader(saver) if all(hasattr(saver, name) for name in looks) else SaverReader(saver)
 
 

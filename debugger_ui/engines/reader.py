@@ -13,6 +13,7 @@ from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.contents import SavedContents, TasksOf
+from debugger_ui.engines.spaces import Inner, parents_of
 from debugger_ui.engines.stamps import stamp
 
 AUTHOR = "edited_as"
@@ -89,6 +90,21 @@ class SaverReader:
         if any(id_ not in rows for id_ in ids):
             rows = self._read(thread, namespace).rows
         return {id_: _outline(rows[id_], rows.get(rows[id_].header.parent)) for id_ in ids if id_ in rows}
+
+    def inner(self, thread: str) -> Sequence[Inner]:
+        """Return what subgraphs have saved inside a thread, the newest last."""
+        newest: dict[str, Any] = {}
+        counts: dict[str, int] = {}
+        for item in self.saver.list({"configurable": {"thread_id": thread}}):
+            place = item.config["configurable"]
+            namespace, id_ = str(place.get("checkpoint_ns") or ""), str(place["checkpoint_id"])
+            if not namespace:
+                continue
+            counts[namespace] = counts.get(namespace, 0) + 1
+            if namespace not in newest or id_ > newest[namespace][0]:
+                newest[namespace] = (id_, parents_of(item.metadata))
+        found = sorted(newest.items(), key=lambda one: str(one[1][0]))
+        return [Inner(namespace, id_, counts[namespace], parents) for namespace, (id_, parents) in found]
 
     def get(self, place: Place) -> Any:
         """Return the saver's own tuple for a place, or None."""

@@ -11,11 +11,8 @@ from debugger_ui.engines import naming
 from debugger_ui.engines.base import (
     MISSING,
     ChannelSpec,
-    EdgeSpec,
     Fold,
-    NodeSpec,
     NodeVerdict,
-    Outline,
     Place,
     Question,
     Record,
@@ -26,10 +23,9 @@ from debugger_ui.engines.deltas import values_of
 from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, answers_of, header_of
 from debugger_ui.engines.saved import SavedHistory
+from debugger_ui.engines.traced import traced
 
 NO_GRAPH = "Only the database is open. To run, edit or answer, start with the graph: forkpoint module:graph --db FILE."
-MAX_PATH = 5_000
-"""Checkpoints, the newest ones, that the graph is drawn from."""
 
 
 class RecordEngine(SavedHistory):
@@ -58,24 +54,7 @@ class RecordEngine(SavedHistory):
         """Return the nodes that a thread's record knows and the edges that were taken."""
         if not thread:
             return Topology((), (), inferred=True)
-        headers = self.reader.headers(thread, namespace)[-MAX_PATH:]
-        outlines = self.reader.outlines(thread, [header.id for header in headers], namespace)
-        edges: dict[tuple[str, str], None] = {}
-        nodes: dict[str, None] = {}
-        for header in headers:
-            here = outlines.get(header.id, Outline())
-            nodes.update(dict.fromkeys((*here.ran, *here.due)))
-            before = here.ran or ((naming.START,) if header.source == "input" or not header.parent else ())
-            edges.update({(one, other): None for one in before for other in here.due if other != naming.START})
-            if header.step == 0 and not here.ran:
-                edges.update({(naming.START, other): None for other in here.due})
-        shown = [node for node in nodes if node != naming.START]
-        start = NodeSpec(naming.START, naming.START, "start")
-        return Topology(
-            nodes=(start, *(NodeSpec(node, node) for node in shown)),
-            edges=tuple(EdgeSpec(one, other) for one, other in edges),
-            inferred=True,
-        )
+        return traced(self.reader, thread, namespace)
 
     def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
         """Return None: only a graph explains itself."""
@@ -85,7 +64,7 @@ class RecordEngine(SavedHistory):
         """Return None: only a graph explains itself."""
         return None
 
-    def fold(self, channel: str, before: Any, writes: Sequence[Any]) -> Sequence[Any]:
+    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Sequence[Any]:
         """Return nothing: how writes fold is in the graph's code."""
         return ()
 

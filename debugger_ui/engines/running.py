@@ -44,7 +44,7 @@ class GraphRunner:
             raise Stopped
         if step.again and not self.answers_again:
             step = self._asked_again(step, report)
-        tracker = _Tracker(step.place, report)
+        tracker = _Tracker(step, report)
         for mode, data in self._stream(step):
             tracker.take(mode, data)
         return tracker.newest
@@ -69,7 +69,7 @@ class GraphRunner:
     async def _consume(self, step: Advance, report: Report) -> str:
         if step.again and not self.answers_again:
             step = await self._aasked_again(step, report)
-        tracker = _Tracker(step.place, report)
+        tracker = _Tracker(step, report)
         async for mode, data in self._astream(step):
             tracker.take(mode, data)
         return tracker.newest
@@ -92,10 +92,9 @@ class GraphRunner:
         return again.answered(step, at_copy, before, await self.graph.aget_state(config_of(at_copy.place)))
 
     def _arguments(self, step: Advance) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        place = step.place if step.replay else Place(step.place.thread, "", step.place.namespace)
         given = self.types.Command(resume=dict(step.answers)) if step.answers else step.input
         pause = "interrupt_before" if step.only_input else "interrupt_after"
-        return given, labelled(config_of(place), self.spec), {pause: "*", "stream_mode": MODES, "durability": "sync"}
+        return given, labelled(config_at(step), self.spec), {pause: "*", "stream_mode": MODES, "durability": "sync"}
 
     def _stream(self, step: Advance) -> Iterator[tuple[str, Any]]:
         given, config, options = self._arguments(step)
@@ -107,18 +106,30 @@ class GraphRunner:
             yield part
 
 
+def config_at(step: Advance) -> dict[str, Any]:
+    """Return the config that a run from a place takes: the ids of checkpoints only where they are needed.
+
+    Whatever runs, the outermost graph does; a place inside a subgraph is told with the checkpoints around it.
+    """
+    if not step.replay:
+        return config_of(Place(step.place.thread))
+    config = config_of(step.place)
+    if step.around:
+        config["configurable"]["checkpoint_map"] = {**step.around, step.place.namespace: step.place.id}
+    return config
+
+
 class _Tracker:
     """Turns stream parts into events and remembers the newest checkpoint."""
 
-    def __init__(self, place: Place, report: Report) -> None:
-        self.newest = place.id
-        self.namespace = place.namespace
+    def __init__(self, step: Advance, report: Report) -> None:
+        self.newest = step.around.get("", step.place.id)
         self.report = report
 
     def take(self, mode: str, data: Any) -> None:
         if mode == "checkpoints":
             where = data["config"]["configurable"]
-            if where.get("checkpoint_ns", "") == self.namespace and where["checkpoint_id"] != self.newest:
+            if not where.get("checkpoint_ns") and where["checkpoint_id"] != self.newest:
                 self.newest = str(where["checkpoint_id"])
                 self.report(Event("saved", self.newest))
             return

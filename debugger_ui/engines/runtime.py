@@ -21,9 +21,9 @@ from debugger_ui.engines.base import (
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of
-from debugger_ui.engines.graph import About, GraphEngine, graph_path, questions_of, subgraph_namespace
+from debugger_ui.engines.graph import About, GraphEngine, questions_of, subgraph_namespace
 from debugger_ui.engines.reader import SaverReader, answers_of, config_of, labelled
-from debugger_ui.engines.running import GraphRunner
+from debugger_ui.engines.running import GraphRunner, config_at
 
 
 class RuntimeEngine(GraphEngine):
@@ -68,7 +68,7 @@ class RuntimeEngine(GraphEngine):
     def _planned(
         self, task: Any, place: Place, attempts: Mapping[str, int], written: Sequence[tuple[str, str, Any]]
     ) -> Task:
-        node = self._graph_at(graph_path(place.namespace)).nodes.get(task.name)
+        node = self.node_at(place, task.name)
         done = task.status in ("saved", "supplied")
         return Task(
             id=task.id,
@@ -112,7 +112,7 @@ class RuntimeRunner(GraphRunner):
     async def _consume(self, step: Advance, report: Callable[[Event], None]) -> str:
         if step.phase == "superstep":
             return await super()._consume(step, report)
-        config = labelled(config_of(step.place if step.replay else Place(step.place.thread)), self.spec)
+        config = labelled(config_at(step), self.spec)
         chosen = list(step.tasks) or None
         snapshot = await self.graph.astep(config, phase=step.phase, tasks=chosen, supply=dict(step.supply))
         newest = str(snapshot.config["configurable"]["checkpoint_id"])
@@ -126,7 +126,7 @@ class RuntimeEditor(GraphEditor):
 
     def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
         """Return what saving would make, as the runtime says."""
-        made = self.graph.preview_update(config_of(place), self._values(changes), author or None)
+        made = self.graph.preview_update(config_of(place), self._values(changes, place), author or None)
         values = made.values if isinstance(made.values, dict) else {"__root__": made.values}
         return Preview(
             state={key: value for key, value in values.items() if value is not MISSING},

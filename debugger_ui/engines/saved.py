@@ -10,6 +10,7 @@ from debugger_ui.engines.authors import authors
 from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead, Topology
 from debugger_ui.engines.contents import Made, SavedContents, Write
 from debugger_ui.engines.reader import AUTHOR, SaverReader
+from debugger_ui.engines.spaces import Inner
 
 KEEP = 10_000
 """Edits whose authors are remembered."""
@@ -65,6 +66,10 @@ class SavedHistory(ABC):
     @abstractmethod
     def topology(self, thread: str = "", namespace: str = "") -> Topology:
         """Return the drawn graph, as far as this kind of engine knows one."""
+
+    def inner(self, thread: str) -> Sequence[Inner]:
+        """Return what subgraphs have saved inside a thread."""
+        return self.reader.inner(thread)
 
     def record(self, place: Place) -> Record | None:
         """Return one checkpoint with its values and tasks."""

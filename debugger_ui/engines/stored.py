@@ -14,8 +14,10 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
+from debugger_ui.engines.circles import circle, circular
 from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
 from debugger_ui.engines.reader import AUTHOR, SaverReader, config_at, config_of
+from debugger_ui.engines.spaces import Inner, parents_of
 from runtime.checkpoint.errors import CheckpointStorageError
 
 PAGE = 1_000
@@ -40,7 +42,7 @@ class _Thread:
         self.headers = headers
         self.ordered = list(headers.values())
         self.followed = {header.parent for header in self.ordered if header.source == "loop"}
-        self.circular = _circular(headers)
+        self.circular = circular(headers)
 
 
 class StoredReader(SaverReader):
@@ -51,6 +53,7 @@ class StoredReader(SaverReader):
         self._headers: dict[tuple[str, str], _Thread] = {}
         self._sizes: dict[str, tuple[str, int]] = {}
         self._lock = threading.RLock()
+        self._inner: dict[str, tuple[Hashable, Sequence[Inner]]] = {}
         self._damaged: dict[tuple[str, str, str], str] = {}
         self._locked: set[tuple[str, str, str]] = set()
         self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
@@ -94,6 +97,17 @@ class StoredReader(SaverReader):
             self._load(thread, namespace, sorted(wanted), whole)
             return {id_: self._outline(thread, namespace, headers, id_) for id_ in known}
 
+    def inner(self, thread: str) -> Sequence[Inner]:
+        """Return what subgraphs have saved inside a thread, the newest last."""
+        version = self.version()
+        with self._lock:
+            known = self._inner.get(thread)
+            if known is None or known[0] != version:
+                rows = self.saver.namespaces(thread)
+                found = [Inner(row.ns, row.newest, row.checkpoints, parents_of(row.metadata)) for row in rows]
+                known = self._inner[thread] = (version, found)
+            return known[1]
+
     def get(self, place: Place) -> Any:
         """Return the saver's tuple for a place, or None.
 
@@ -101,7 +115,7 @@ class StoredReader(SaverReader):
             CheckpointStorageError: its ancestors form a circle, which reading it would follow for ever.
         """
         if place.id in self._thread(place.thread, place.namespace).circular:
-            raise CheckpointStorageError(_circle(place.id), "corrupt")
+            raise CheckpointStorageError(circle(place.id), "corrupt")
         return super().get(place)
 
     def values(
@@ -118,7 +132,7 @@ class StoredReader(SaverReader):
             return
         for id_ in ids:
             if id_ in circular:
-                raise CheckpointStorageError(_circle(id_), "corrupt")
+                raise CheckpointStorageError(circle(id_), "corrupt")
             yield from self.saver.channel_values(thread, namespace, [id_], keys)
 
     def names(self, place: Place) -> Mapping[str, str]:
@@ -245,7 +259,7 @@ class StoredReader(SaverReader):
             if key in self._damaged:
                 continue
             if id_ in whole.circular:
-                self._damaged[key] = _circle(id_)
+                self._damaged[key] = circle(id_)
                 continue
             try:
                 record = self.saver.outline(config_of(Place(thread, id_, namespace)))
@@ -306,26 +320,6 @@ class StoredReader(SaverReader):
             asking=_open(counted, naming.INTERRUPT, settled),
             answered=_open(counted, naming.RESUME, set()),
         )
-
-
-def _circular(headers: Mapping[str, Header]) -> frozenset[str]:
-    """Return the checkpoints whose ancestors form a circle; a child is normally newer than its parent."""
-    if all(header.parent < id_ for id_, header in headers.items()):
-        return frozenset()
-    safe: set[str] = set()
-    bad: set[str] = set()
-    for start in headers:
-        walk: dict[str, None] = {}
-        id_ = start
-        while id_ in headers and id_ not in safe and id_ not in bad and id_ not in walk:
-            walk[id_] = None
-            id_ = headers[id_].parent
-        (bad if id_ in bad or id_ in walk else safe).update(walk)
-    return frozenset(bad)
-
-
-def _circle(id_: str) -> str:
-    return f"checkpoint {id_!r} is damaged in the database: its ancestors form a circle"
 
 
 def _after(id_: str, headers: Sequence[Header]) -> str | None:

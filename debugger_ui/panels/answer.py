@@ -46,6 +46,8 @@ def blocks(question: QuestionView) -> list[sheet.Block]:
     """Return the question and what answering it does."""
     again = ", ".join(question.reruns) or question.node
     effect = f"Answering runs {again} again from its first line."
+    if question.inside:
+        effect = f"Answering goes on inside {question.node}, at the node that asked."
     if question.kept:
         kept = sorted(set(question.kept))
         effect += f" {', '.join(kept)} {'is' if len(kept) == 1 else 'are'} saved and not run again."

@@ -15,13 +15,14 @@ from debugger_ui.components.text import count
 from debugger_ui.panels import watches
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.session.breaks import MOST_HITS
-from debugger_ui.session.views import Breakpoint, GraphView, RunProgress
+from debugger_ui.session.views import Breakpoint, RunProgress
 
 SHEET = "breakpoints"
 POPOVER = "breakpoints_open"
 PLACE, CONDITION, HIT = "break_place", "break_condition", "break_hit"
 CHANGED, REFUSED = "_break_changed", "_break_refused"
 SIDES = ("before", "after")
+INSIDE = "Nodes inside a subgraph cannot be stopped at: a subgraph runs within one superstep of the graph around it."
 NODES = (
     sheet.column("node", "Node", width="40%"),
     sheet.column("before", "Before it runs"),
@@ -63,7 +64,7 @@ def popover(here: Tab) -> None:
 
 def listing(here: Tab, found: tuple[Breakpoint, ...]) -> None:
     """Draw every node with its two switches, what is set, and what sets one with a condition."""
-    graph = here.see(here.session.graph)
+    nodes = here.see(here.session.stops)
     ability = here.session.abilities().run
     blocks: list[sheet.Block] = []
     if here.session.workspace.kept.problem:
@@ -72,19 +73,20 @@ def listing(here: Tab, found: tuple[Breakpoint, ...]) -> None:
         sheet.bar([sheet.word("Breakpoints", "strong")]),
         sheet.text("Continue stops there. Click to set or take away; Step is not held.", "small"),
     ]
-    if graph is not None:
-        blocks.append(table(graph, {point.id: point for point in found}))
+    if nodes is not None:
+        blocks.append(table(nodes, {point.id: point for point in found}))
+    if here.nesting is not None and (here.nesting.inside or here.nesting.out.allowed):
+        blocks.append(sheet.text(INSIDE, "small"))
     if found:
         blocks.append(set_points(found))
     if not ability.allowed and not found:
         blocks.append(sheet.text(ability.reason, "small"))
     sheet.sheet(blocks, key=SHEET, on_pick=lambda: pick(here))
-    form(here, graph)
+    form(here, nodes or ())
 
 
-def table(graph: GraphView, points: dict[str, Breakpoint]) -> sheet.Block:
+def table(nodes: tuple[str, ...], points: dict[str, Breakpoint]) -> sheet.Block:
     """Return the nodes with what is set at each."""
-    nodes = nodes_of(graph)
     rows: list[dict[str, Any]] = []
     for node in nodes:
         sides = {when: [switch(node, when, f"{when}:{node}" in points)] for when in SIDES}
@@ -93,11 +95,6 @@ def table(graph: GraphView, points: dict[str, Breakpoint]) -> sheet.Block:
     return sheet.table(
         frame, NODES, label="Breakpoints", rows=[{"key": node} for node in nodes], empty="The graph has no node."
     )
-
-
-def nodes_of(graph: GraphView) -> list[str]:
-    """Return the nodes that runs can stop at."""
-    return [node.id for node in graph.nodes if node.kind not in ("start", "end") and node.known]
 
 
 def switch(node: str, when: str, on: bool) -> sheet.Item:
@@ -139,9 +136,9 @@ def acts(point: Breakpoint) -> list[sheet.Item]:
     ]
 
 
-def form(here: Tab, graph: GraphView | None) -> None:
+def form(here: Tab, nodes: tuple[str, ...]) -> None:
     """Draw what sets a breakpoint with a condition, at a change, or from a certain hit on."""
-    places = [(f"{side}:{node}", f"{side} {node}") for node in (nodes_of(graph) if graph else []) for side in SIDES]
+    places = [(f"{side}:{node}", f"{side} {node}") for node in nodes for side in SIDES]
     places += [(f"change:{key}", f"when {key} changes") for key in here.see(here.session.state_keys) or ()]
     changed = st.session_state.get(CHANGED)
     shown = str(changed) if changed else None

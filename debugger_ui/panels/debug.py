@@ -72,7 +72,7 @@ def show_older(here: Tab) -> None:
 
 def picture(here: Tab, view: CheckpointView | None) -> None:
     """Draw the graph with its marks at the cursor."""
-    shown = here.see(here.session.graph)
+    shown = here.see(here.session.picture)
     if shown is None:
         return
     if not shown.nodes:
@@ -94,7 +94,8 @@ def selected_node(here: Tab) -> str:
 
 def pick_node(here: Tab) -> None:
     """Select a node: the inspector shows its tasks. A second click lets go."""
-    chosen = (state("graph").get("selected") or {}).get("node", "")
+    # A node inside a subgraph is shown by the task that runs it.
+    chosen = str((state("graph").get("selected") or {}).get("node", "")).partition("|")[0]
     here.node = "" if chosen == here.node else chosen
     if here.node:
         st.session_state[inspector.TAB_KEY] = inspector.TASKS

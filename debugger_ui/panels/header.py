@@ -5,7 +5,7 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.picker import Choice, picker
 from debugger_ui.components.text import markdown, visible
-from debugger_ui.panels import branches, compare_choice, help_page, new_run
+from debugger_ui.panels import branches, compare_choice, help_page, nested, new_run
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import STATUS, status_chip
 from debugger_ui.session.views import CheckpointView, Overview, ThreadRow
@@ -30,6 +30,7 @@ def header(here: Tab, view: CheckpointView | None) -> None:
         if page() == DEBUG:
             compare_choice.entry(here)
         branches.popover(here)
+        nested.crumbs(here, here.nesting)
         with st.container(key="header_line"):
             sheet.line(standing(overview, view), key="standing", height=34)
         st.segmented_control(

@@ -14,6 +14,8 @@ KEYS = (
     ("G", "Continue to the next question, breakpoint or the end"),
     ("X", "Stop the run; what finished is kept"),
     ("B", "Back to the parent checkpoint; runs nothing"),
+    ("I", "Into: the own history of the subgraph that ran here"),
+    ("O", "Out: back to the task that ran this subgraph"),
     ("A", "Answer what waits"),
     ("F", "Fork: edit the state here and save it as a branch"),
     ("N", "New run"),
@@ -46,6 +48,11 @@ WORDS = (
     ("breakpoint", "Where Continue stops: before or after a node, or when a key changes; on a condition, if given."),
     ("watch", "An expression that the timeline shows for every checkpoint."),
     ("reducer", "Combines several writes into one value, in a fixed order."),
+    (
+        "subgraph",
+        "A graph that a node runs, with supersteps and checkpoints of its own. A step from inside it is a superstep "
+        "of the outermost graph, in which the subgraph goes on from the checkpoint that is shown.",
+    ),
     ("interrupt", "A node asks for a value. Answering runs that node again from its first line."),
 )
 

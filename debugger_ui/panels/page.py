@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import compare, compare_choice, debug, dialogs, header, inbox, live, tab, threads
+from debugger_ui.panels import compare, compare_choice, debug, dialogs, header, inbox, live, nested, tab, threads
 from debugger_ui.panels.tab import Tab
 from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
@@ -51,6 +51,7 @@ def draw(here: Tab) -> None:
     live.catch_up(here)
     progress = here.progress()
     view = here.see(here.session.checkpoint)
+    here.nesting = nested.look(here)
     header.header(here, view)
     if header.page() != header.COMPARE:
         compare_choice.leave()

@@ -16,7 +16,7 @@ from debugger_ui.server import shared
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.problems import SessionError, trace
 from debugger_ui.session.session import DebugSession
-from debugger_ui.session.views import News, Problem, RunProgress
+from debugger_ui.session.views import Nesting, News, Problem, RunProgress
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class Tab:
     """What came from elsewhere and has not been looked at."""
     hidden: bool = False
     """The timeline shows hidden branches too."""
+    nesting: Nesting | None = None
+    """Where the cursor stands among subgraphs, as it is drawn now."""
     leading: bool = False
     """The cursor was moved here since the URL was read: it leads, the URL follows."""
     left: dict[str, float] = field(default_factory=dict)

@@ -5,10 +5,10 @@ import pandas as pd
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count
 from debugger_ui.components.timeline import duration
-from debugger_ui.panels import answer, answered, retry
+from debugger_ui.panels import answer, answered, nested, retry
 from debugger_ui.panels.tab import Tab
 from debugger_ui.panels.words import TASK, TASK_TONE, short, task_chip
-from debugger_ui.session.views import CheckpointView, TaskView
+from debugger_ui.session.views import CheckpointView, Nesting, TaskView
 
 WRITES = (
     sheet.column("channel", "Channel", mono=True, width="34%"),
@@ -19,6 +19,7 @@ PENDING = (
     sheet.column("channel", "Channel", mono=True),
     sheet.column("value", "Value", width="46%"),
 )
+SHEET = "tasks"
 FINISHED = ("saved", "supplied")
 
 
@@ -31,6 +32,7 @@ def tasks(here: Tab, view: CheckpointView) -> None:
     shown = [task for task in view.tasks if not here.node or task.name == here.node]
     made = [task for task in view.made_by if not here.node or task.name == here.node]
     blocks: list[sheet.Block] = [sheet.problem_note(problem) for problem in view.problems]
+    blocks += nested.effect(here.nesting) if view.next else []
     if here.node:
         blocks.append(
             sheet.bar(
@@ -41,20 +43,21 @@ def tasks(here: Tab, view: CheckpointView) -> None:
                 ]
             )
         )
-    blocks += starting_here(view, shown)
+    blocks += starting_here(view, shown, here.nesting)
     if made:
         blocks.append(
             sheet.section(
                 "Made this checkpoint",
-                [task_card(task, f"made/{task.id}") for task in made],
+                [task_card(task, f"made/{task.id}", here.nesting) for task in made],
                 count=len(made),
                 folded=bool(shown),
             )
         )
-    sheet.sheet(blocks, key="tasks", scope=view.id, stamp=view.id)
+    blocks += nested.everything(here)
+    sheet.sheet(blocks, key=SHEET, scope=view.id, stamp=view.id, on_pick=lambda: nested.pick(here, SHEET))
 
 
-def starting_here(view: CheckpointView, shown: list[TaskView]) -> list[sheet.Block]:
+def starting_here(view: CheckpointView, shown: list[TaskView], nesting: Nesting | None = None) -> list[sheet.Block]:
     """Return the tasks of the superstep that starts at the checkpoint, and what is saved of it."""
     if not shown:
         if view.next:
@@ -65,7 +68,7 @@ def starting_here(view: CheckpointView, shown: list[TaskView]) -> list[sheet.Blo
     return [
         sheet.section(
             f"Superstep {view.step + 1}",
-            [task_card(task, f"task/{task.id}") for task in shown],
+            [task_card(task, f"task/{task.id}", nesting) for task in shown],
             count=len(shown),
             hint=hint,
         ),
@@ -98,7 +101,7 @@ def pending_writes(shown: list[TaskView]) -> list[sheet.Block]:
     ]
 
 
-def task_card(task: TaskView, name: str) -> sheet.Block:
+def task_card(task: TaskView, name: str, nesting: Nesting | None = None) -> sheet.Block:
     """Return one task: status, what woke it, input, writes, error."""
     items = [
         task_chip(task.status),
@@ -109,7 +112,7 @@ def task_card(task: TaskView, name: str) -> sheet.Block:
     ]
     return sheet.card(
         task.name,
-        task_parts(task),
+        [*nested.ways_in(nested.runs_of(nesting, task)), *task_parts(task)],
         look=(TASK_TONE.get(task.status, ""), TASK.get(task.status, ("", "todo"))[1]),
         items=items,
         name=name,

@@ -12,9 +12,9 @@ import streamlit as st
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count, markdown
 from debugger_ui.components.timeline import grouped
-from debugger_ui.panels import breakpoints, inspector, live, superstep
+from debugger_ui.panels import breakpoints, inspector, live, nested, superstep
 from debugger_ui.panels.tab import Tab
-from debugger_ui.session.views import Abilities, Ability, CheckpointView, RunProgress
+from debugger_ui.session.views import Abilities, Ability, CheckpointView, Nesting, RunProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Control:
     label: str
     icon: str
     shortcut: str | None = None
+    help: str = ""
+    """What it does, where its label alone does not tell."""
 
 
 FIRST = Control("First", "first_page")
@@ -34,6 +36,8 @@ CONTINUE = Control("Continue", "play_arrow", "G")
 PAUSE = Control("Pause", "pause", "G")
 STOP = Control("Stop", "stop", "X")
 LAST = Control("Last", "last_page")
+INTO = Control("Into", "login", "I", "Step into the subgraph that ran here")
+OUT = Control("Out", "logout", "O", "Step out to the task that ran this subgraph")
 FORK = Control("Fork", "fork_right", "F")
 ANSWER = Control("Answer", "reply", "A")
 
@@ -56,12 +60,14 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
             button(here, CONTINUE, lambda: session.proceed(shown), can.run)
         button(here, STOP, session.stop, running)
         button(here, LAST, session.last, at_head)
+        button(here, INTO, lambda: into(here), nested.way_in(here.nesting))
+        button(here, OUT, lambda: nested.out(here), nested.way_out(here.nesting))
         st.space("small")
         button(here, FORK, lambda: show(inspector.EDIT), can.edit)
         button(here, ANSWER, lambda: show(inspector.TASKS), answerable(can, view), main=waits(view))
         breakpoints.popover(here)
         with st.container(key="progress_line"):
-            live.watch(here, lambda now: sheet.line(activity(now, view), key="activity", height=32))
+            live.watch(here, lambda now: sheet.line(activity(now, view, here.nesting), key="activity", height=32))
 
 
 def button(here: Tab, control: Control, action: Callable[[], object], ability: Ability, *, main: bool = False) -> None:
@@ -73,7 +79,7 @@ def button(here: Tab, control: Control, action: Callable[[], object], ability: A
         shortcut=control.shortcut,
         type="primary" if main and ability.allowed else "secondary",
         disabled=not ability.allowed,
-        help=None if ability.allowed or not ability.reason else markdown(ability.reason, 400),
+        help=markdown(control.help if ability.allowed else ability.reason, 400) or None,
         on_click=here.act,
         args=(action,),
     )
@@ -103,6 +109,15 @@ def waits(view: CheckpointView | None) -> bool:
 def answerable(can: Abilities, view: CheckpointView | None) -> Ability:
     """Return whether there is something to answer here."""
     return can.answer if waits(view) else Ability(False, "No question is pending at this checkpoint.")
+
+
+def into(here: Tab) -> None:
+    """Step into the subgraph that is meant; of several, the tasks show which there are."""
+    if here.nesting is not None and not here.nesting.into.allowed:
+        show(inspector.TASKS)
+        here.notice = here.nesting.into.reason
+        return
+    nested.enter(here)
 
 
 def phases(here: Tab, view: CheckpointView | None) -> Ability:
@@ -151,7 +166,7 @@ def lasting(milliseconds: float) -> str:
     return f"{seconds} s" if seconds < 60 else f"{seconds // 60}:{seconds % 60:02d}"
 
 
-def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
+def activity(progress: RunProgress, view: CheckpointView | None, nesting: Nesting | None = None) -> sheet.Block:
     """Return what is running, or what comes next, in one line."""
     if progress.busy:
         return working(progress)
@@ -163,10 +178,15 @@ def activity(progress: RunProgress, view: CheckpointView | None) -> sheet.Block:
         return sheet.bar(
             [sheet.word(view.questions[0].prompt, "muted", title=view.questions[0].prompt)], name="activity"
         )
+    if view.next and nesting is not None and nesting.effect:
+        return sheet.bar([sheet.word(nesting.effect, "muted", title=nesting.effect)], name="activity")
     if view.next:
         return sheet.bar([sheet.word("Step runs", "muted"), sheet.word(grouped(view.next), "strong")], name="activity")
     if view.tasks and view.status == "ready":
         return sheet.bar(
             [sheet.word("All results are in. Step folds them into the channels.", "muted")], name="activity"
         )
-    return sheet.bar([sheet.word("Nothing is left to run here.", "muted")], name="activity")
+    over = "Nothing is left to run here."
+    if nesting is not None and nesting.out.allowed:
+        over = "The subgraph has come to its end here. Out leads to its task."
+    return sheet.bar([sheet.word(over, "muted", title=over)], name="activity")

@@ -14,6 +14,7 @@ from debugger_ui.session.codec import restore, to_text
 from debugger_ui.session.edits import Edits
 from debugger_ui.session.forms import fields_of_schema, parse_fields
 from debugger_ui.session.jobs import Job
+from debugger_ui.session.nested import asked_at, passed_by, standing
 from debugger_ui.session.parse import parse_json
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.questions import answered_views, parse_answer, question_view
@@ -28,6 +29,8 @@ from debugger_ui.session.view_values import Ability
 from debugger_ui.session.workspace import Desk, Workspace
 
 MAX_THREAD_ID = 255
+INSIDE = "Inside a subgraph nothing runs by phases: its supersteps run within one task of the graph around it."
+OVER = "The subgraph has come to its end here. Step out to go on with the graph around it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,15 @@ class Acting:
             return general
         if spot is None:
             return Ability(False, "Choose a thread first.")
-        if spot.namespace:
-            return Ability(False, "This is inside a subgraph, where an edit cannot be run on from yet. Edit around it.")
+        if spot.namespace and (reason := standing(self.desk.reading, spot).reason):
+            return Ability(False, reason)
         return general
+
+    def phase_ability(self, spot: Spot | None) -> Ability:
+        """Return whether a superstep can be run by phases here, and why not."""
+        if spot is not None and spot.namespace:
+            return Ability(False, INSIDE)
+        return self.may("phases")
 
     # --- running ------------------------------------------------------------------------------
 
@@ -91,15 +100,16 @@ class Acting:
             return general
         if spot is None or record is None:
             return Ability(False, "Choose a thread, or start a new run.")
-        if spot.namespace:
-            return Ability(False, "This is inside a subgraph: its steps run with the node of the graph around it.")
+        if spot.namespace and (reason := standing(self.desk.reading, spot).reason):
+            return Ability(False, reason)
         head = self.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id)
-        if asking and head and any(task.questions for task in record.tasks):
+        asked = any(task.questions for task in record.tasks) and not passed_by(self.desk.reading, spot)
+        if asking and head and asked:
             return Ability(False, "It waits for an answer.")
         if gone := self._gone(spot, record):
             return Ability(False, f"{', '.join(gone)} should run here, but the graph no longer has it.")
         if not record.tasks:
-            return Ability(False, "Nothing is left to run here.")
+            return Ability(False, OVER if spot.namespace else "Nothing is left to run here.")
         return Ability(True)
 
     def _gone(self, spot: Spot, record: Record) -> tuple[str, ...]:
@@ -115,12 +125,14 @@ class Acting:
             able = self.run_ability(spot, record)
             if not able.allowed:
                 raise refuse(able.reason, kind="unavailable")
-        order = Order(Advance(spot.place), verb != "step", self.desk.breakpoints.hit)
+        order = Order(self._from(spot), verb != "step", self.desk.breakpoints.hit)
         return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
 
     def phase(self, spot: Spot, record: Record, advance: Advance, *, verb: str, head_seen: bool) -> Job:
         """Start one phase of the superstep at a spot."""
-        self.need("phases")
+        by_phases = self.phase_ability(spot)
+        if not by_phases.allowed:
+            raise refuse(by_phases.reason, kind="unavailable")
         runner = self.runner()
         able = self.run_ability(spot, record, asking=False)
         if not able.allowed:
@@ -154,10 +166,18 @@ class Acting:
     def _start(
         self, thread: str, verb: str, spot: Spot | None, order: Order, runner: Runner, check: Callable[[], None]
     ) -> Job:
-        job = Job(thread, verb, spot.id if spot else "")
+        outer = order.first.around.get("", "")
+        job = Job(thread, verb, spot.id if spot else "", outer)
         if spot is not None and not order.first.only_input:
-            job.enters(self.desk.reading.history(spot.thread, spot.namespace).by_id[spot.id].step + 1)
+            job.enters(self.desk.reading.history(spot.thread).by_id[outer or spot.id].step + 1)
         return self.workspace.board.start(job, check, Worker(self.desk.engine, runner, order))
+
+    def _from(self, spot: Spot, answers: Mapping[str, Any] | None = None) -> Advance:
+        """Return the step that goes on from a spot, inside a subgraph by way of the graphs around it."""
+        if not spot.namespace:
+            return Advance(spot.place, answers=answers or {})
+        here = standing(self.desk.reading, spot)
+        return Advance(spot.place, answers=answers or {}, around=here.around, replay=not here.live)
 
     def _still_head(self, spot: Spot, head_seen: bool) -> Callable[[], None]:
         def check() -> None:
@@ -202,6 +222,8 @@ class Acting:
         """Start the run that takes the answers, if their questions are still open."""
         self.need("answer")
         runner = self.runner()
+        if spot.namespace and (reason := standing(self.desk.reading, spot).reason):
+            raise refuse(reason, kind="unavailable")
         if not answers:
             raise refuse("Write an answer first.")
         known = {asked.id: asked for asked in self._asked(spot)}
@@ -216,7 +238,8 @@ class Acting:
             if not set(parsed) <= {asked.id for asked in self._asked(spot)}:
                 raise _moved_on()
 
-        order = Order(Advance(spot.place, answers=parsed), go_on, self.desk.breakpoints.hit)
+        first = self._from(asked_at(self.desk.reading, spot, parsed), parsed)
+        order = Order(first, go_on, self.desk.breakpoints.hit)
         return self._start(spot.thread, "answer", spot, order, runner, check)
 
     def _asked(self, spot: Spot) -> list[QuestionView]:

@@ -114,7 +114,7 @@ def update_view(reading: Reading, record: Record, child: Record | None, place: P
             for channel, value in task.writes:
                 if not naming.is_control(channel):
                     written.setdefault(channel, []).append((task, value))
-        folds = [_fold(engine, name, writes, record, child, specs) for name, writes in written.items()]
+        folds = [_fold(engine, name, writes, (record, child), place.namespace) for name, writes in written.items()]
     return UpdateView(
         folds=tuple(_fold_view(masks.fold(fold), specs) for fold in folds),
         tasks_in=sum(task.done for task in tasks),
@@ -153,12 +153,13 @@ def _fold(
     engine: Engine,
     name: str,
     writes: Sequence[tuple[Task, Any]],
-    record: Record,
-    child: Record | None,
-    specs: Mapping[str, ChannelSpec],
+    around: tuple[Record, Record | None],
+    namespace: str,
 ) -> Fold:
+    record, child = around
+    specs = engine.channels(namespace)
     before = record.channels.get(name, record.state.get(name, MISSING))
-    folded = engine.fold(name, before, [value for _, value in writes])
+    folded = engine.fold(name, before, [value for _, value in writes], namespace)
     return Fold(
         channel=name,
         reducer=specs[name].reducer if name in specs else "",

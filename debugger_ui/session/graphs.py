@@ -20,7 +20,7 @@ def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thre
     """Return the graph; without a spot it has no marks. `running` are nodes at work right now."""
     topology = reading.engine.topology(spot.thread, spot.namespace) if spot else reading.engine.topology(thread)
     if spot is None:
-        return _assemble(topology, _Shown(Counter(), Counter(), frozenset(), {}, Counter()), "No checkpoint is open.")
+        return bare_view(topology)
     record = reading.record(spot)
     history = reading.history(spot.thread, spot.namespace)
     outline = reading.outline(spot, spot.id)
@@ -34,6 +34,11 @@ def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thre
     shown = _Shown(walk.visits, edges, last, marks, Counter(task.name for task in record.tasks))
     words = _words(record, marks, walk.visits)
     return _assemble(topology, shown, words if walk.complete else f"{words} Still counting: there are more visits.")
+
+
+def bare_view(topology: Topology) -> GraphView:
+    """Return a graph without any mark."""
+    return _assemble(topology, _Shown(Counter(), Counter(), frozenset(), {}, Counter()), "No checkpoint is open.")
 
 
 @dataclass(frozen=True, slots=True)

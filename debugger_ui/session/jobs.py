@@ -28,7 +28,7 @@ KEEP = 200
 class Job:
     """One run on one thread; written by its worker, read by anybody."""
 
-    def __init__(self, thread: str, verb: str, start: str) -> None:
+    def __init__(self, thread: str, verb: str, start: str, at: str = "") -> None:
         self.thread = thread
         self.verb = verb
         self.start = start
@@ -42,8 +42,8 @@ class Job:
         """Name and beginning of each task at work, by its id."""
         self.pause_wanted = False
         self.stop_wanted = False
-        self.at = start
-        """Checkpoint whose superstep is at work."""
+        self.at = at or start
+        """Checkpoint of the outermost graph whose superstep is at work."""
 
     @property
     def running_tasks(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from debugger_ui.session.analysis import plan_view, update_view
 from debugger_ui.session.branches import summaries
 from debugger_ui.session.changes import Changes, look
 from debugger_ui.session.checkpoints import channel_views, checkpoint_view
+from debugger_ui.session.clusters import opened
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.diff import diff_states
 from debugger_ui.session.export import plain
@@ -31,6 +32,7 @@ from debugger_ui.session.text import json_safe, path_label
 from debugger_ui.session.threads import Threads
 from debugger_ui.session.timeline import Wanted, branch_views, timeline
 from debugger_ui.session.told import told
+from debugger_ui.session.view_nested import InnerRun, Nesting
 from debugger_ui.session.views import (
     Abilities,
     BranchSummary,
@@ -57,6 +59,7 @@ from debugger_ui.session.views import (
     UpdateView,
     ValueView,
 )
+from debugger_ui.session.ways import every, nesting, way_in, way_out
 from debugger_ui.session.workspace import Desk, Workspace
 
 
@@ -241,6 +244,31 @@ class Looking:
         """Go to the head of the branch, and follow it as it grows."""
         spot = self._need_spot()
         return self._go(spot, "")
+
+    # --- subgraphs ----------------------------------------------------------------------------
+
+    def nesting(self, node: str = "") -> Nesting:
+        """Return where the cursor stands among subgraphs, and the ways in (those of `node`, if named) and out."""
+        return nesting(self.desk.reading, self._need_spot(), node)
+
+    def inner_runs(self, *, offset: int = 0, limit: int = 50) -> Page[InnerRun]:
+        """Return the runs of subgraphs in the thread, at any depth, the newest first."""
+        return every(self.desk.reading, self.cursor.thread, (offset, limit))
+
+    def step_into(self, namespace: str = "", node: str = "") -> Cursor:
+        """Go into a run of a subgraph: of a namespace, or the one at the cursor (of `node`); else refuse."""
+        moved = self.move(**way_in(self.desk.reading, self._need_spot(), namespace, node))
+        self._mine = None  # whoever looks inside is not taken out again by a run that goes on
+        return moved
+
+    def step_out(self) -> Cursor:
+        """Go to the task around the subgraph, where the graph around it stands; the outermost graph refuses."""
+        return self.move(**way_out(self.desk.reading, self._need_spot()))
+
+    def picture(self) -> GraphView:
+        """Return the graph as `graph` does, with its subgraphs opened in place: `door|node` is a node inside."""
+        spot = self.spot()
+        return opened(self.desk.reading, spot, self.graph()) if spot is not None else self.graph()
 
     # --- one checkpoint -----------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Record
 from debugger_ui.session.acting import Acting
+from debugger_ui.session.nested import standing
 from debugger_ui.session.reading import Spot
 from debugger_ui.session.views import Abilities, Ability, Drift, Overview
 from debugger_ui.session.workspace import Desk, Workspace
@@ -51,7 +52,7 @@ def abilities(acting: Acting, spot: Spot | None) -> Abilities:
         answer=_answering(acting, spot, record),
         edit=acting.edit_ability(spot),
         new_run=acting.may("new_run"),
-        phases=acting.may("phases"),
+        phases=acting.phase_ability(spot),
         plan=acting.may("plan"),
         update=acting.may("update"),
         preview=acting.may("preview"),
@@ -65,6 +66,8 @@ def _answering(acting: Acting, spot: Spot | None, record: Record | None) -> Abil
         return general
     if spot is None or record is None or not any(task.questions for task in record.tasks):
         return Ability(False, "No question is pending here.")
+    if spot.namespace and (reason := standing(acting.desk.reading, spot).reason):
+        return Ability(False, reason)
     if not acting.desk.reading.history(spot.thread, spot.namespace).is_head(spot.id):
         return Ability(False, "This branch has moved on; its newest checkpoint is the place to answer.")
     return Ability(True)

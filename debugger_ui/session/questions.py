@@ -42,6 +42,7 @@ def question_view(question: Question, task: Task, record: Record, spot: Spot) ->
         reruns=(task.name,),
         kept=tuple(dict.fromkeys(other.name for other in record.tasks if other.done)),
         created=record.header.created,
+        inside=bool(task.namespace),
     )
 
 

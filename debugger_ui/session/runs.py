@@ -62,7 +62,7 @@ class Worker:
                 raise Stopped
             newest = self.runner.advance(self._placed(advance), report, lambda: job.stop_wanted)
             job.stepped(newest, counts=not advance.only_input and advance.phase != "execute")
-            place = replace(advance.place, id=newest)
+            place = Place(advance.place.thread, newest)
             record = self.engine.record(place)
             hold = self._hold(record, place) if record is not None and newest != advance.place.id else None
             if record is None or self._held(job, record, hold, only_input=advance.only_input):
@@ -74,9 +74,9 @@ class Worker:
     def _placed(self, advance: Advance) -> Advance:
         """Tell the run its checkpoint's id unless it is the newest of the thread anyway."""
         place = advance.place
-        if not place.id:
+        if not place.id or place.namespace:
             return advance
-        headers = self.engine.headers(place.thread, place.namespace)
+        headers = self.engine.headers(place.thread)
         return replace(advance, replay=bool(headers) and max(header.id for header in headers) != place.id)
 
     def _held(self, job: Job, record: Record, hold: Hold | None, *, only_input: bool) -> bool:

@@ -19,6 +19,7 @@ from debugger_ui.session.expression import parsed
 from debugger_ui.session.inbox import inbox_page
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.looking import Looking
+from debugger_ui.session.nested import effect
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Spot
 from debugger_ui.session.stops import check_breakpoint, known_keys, state_keys
@@ -123,6 +124,11 @@ class DebugSession(Looking):
         """Return the breakpoints of the graph."""
         return self.desk.breakpoints.all()
 
+    def stops(self) -> tuple[str, ...]:
+        """Return the nodes that can have a breakpoint: those of the outermost graph, whose steps runs stop between."""
+        nodes = self.desk.engine.topology(self.cursor.thread).nodes
+        return tuple(node.id for node in nodes if node.kind not in ("start", "end"))
+
     def set_breakpoint(
         self, node: str, when: str = "before", *, enabled: bool = True, condition: str = "", stop_at: int = 1
     ) -> Breakpoint:
@@ -138,7 +144,9 @@ class DebugSession(Looking):
         Raises:
             SessionError: no such node or key, the condition is not of the language, or no such `when`.
         """
-        check_breakpoint(self.desk, self.spot(), (when, node), condition)
+        spot = self.spot()
+        outside = spot if spot is not None and not spot.namespace else None
+        check_breakpoint(self.desk, outside, (when, node), condition)
         return self.desk.breakpoints.put(node, when, enabled=enabled, condition=condition, stop_at=stop_at)
 
     def switch_breakpoint(self, breakpoint_id: str, *, enabled: bool) -> None:
@@ -217,7 +225,8 @@ class DebugSession(Looking):
         self._seen = None
         nodes = due(self.desk.reading.record(replace(spot, id=saved)))
         ready = f"Next: {', '.join(nodes)}." if nodes else "No node is due there."
-        return Saved(saved, branch, nodes, f"Saved as a branch; nothing has run. {ready}")
+        inside = f" {effect(self.desk.reading, replace(spot, id=saved))}" if spot.namespace and nodes else ""
+        return Saved(saved, branch, nodes, f"Saved as a branch; nothing has run. {ready}{inside}")
 
     def questions(self) -> tuple[QuestionView, ...]:
         """Return the questions pending at the cursor."""
@@ -304,7 +313,7 @@ class DebugSession(Looking):
         history = self.desk.reading.history(job.thread)
         if progress.checkpoint in history.branch_of:
             branch = history.branch_of[progress.checkpoint]
-            self.cursor = replace(self.cursor, branch=branch, checkpoint="", task="", path=())
+            self.cursor = replace(self.cursor, namespace="", branch=branch, checkpoint="", task="", path=())
         if not progress.busy:
             self._mine = None
             self._seen = None

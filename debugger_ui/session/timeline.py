@@ -8,6 +8,7 @@ from debugger_ui.engines.base import Outline
 from debugger_ui.session.branches import hidden_branches, lanes_of, left_out
 from debugger_ui.session.history import Branch, History
 from debugger_ui.session.labels import Labels
+from debugger_ui.session.nested import Nested
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.views import BranchView, ThreadStatus, Timeline, TimelineRow
 
@@ -96,6 +97,7 @@ class _Rows:
         self.busy = busy
         self.on_path = set(history.path(spot.id))
         self.lanes: Mapping[int, int] = {}
+        self.inner = {run.parent for run in Nested(reading, spot.thread).runs if run.around == spot.namespace}
 
     def row(self, id_: str, outline: Outline) -> TimelineRow:
         history, header = self.history, self.history.by_id[id_]
@@ -123,6 +125,7 @@ class _Rows:
             forks=max(0, len(children) - 1),
             current=id_ == self.spot.id,
             on_path=id_ in self.on_path,
+            inner=(parent in self.inner and header.source == "loop") or (id_ in self.inner and not children),
             note=self.labels.get("checkpoint", self.spot.thread, id_).note,
             mark=_mark(outline) or history.marks.get(id_, ""),
         )

@@ -142,6 +142,8 @@ class TimelineRow:
     on_path: bool = False
     """Is an ancestor of the cursor, or the cursor."""
     note: str = ""
+    inner: bool = False
+    """A subgraph ran in the superstep that made it, or has begun in the one that starts here."""
     mark: str = ""
     """"cycle" or "orphan" for damaged parent links, "damaged" or "encrypted" for an unreadable record,
     else empty."""
@@ -223,6 +225,8 @@ class QuestionView:
     answer: ValueView | None = None
     """What it was answered with; None while it is open, and where the record does not tell."""
     answered: bool = False
+    inside: bool = False
+    """Asked inside a subgraph that the task runs: answering goes on there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ from debugger_ui.session.view_compare import (
     SideView,
     StepView,
 )
+from debugger_ui.session.view_nested import Crumb, InnerRun, Nesting
 from debugger_ui.session.view_record import (
     BranchSummary,
     BranchView,
@@ -113,6 +114,7 @@ __all__ = [
     "ClusterView",
     "CompareRow",
     "Comparison",
+    "Crumb",
     "DiffEntry",
     "DiffView",
     "Divergence",
@@ -131,9 +133,11 @@ __all__ = [
     "FormField",
     "GraphView",
     "ImageView",
+    "InnerRun",
     "MaskView",
     "MessageView",
     "Missing",
+    "Nesting",
     "News",
     "NodeMark",
     "NodeView",

@@ -9,9 +9,9 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
@@ -30,6 +30,9 @@ from runtime.pregel.run import Base, Origin, Replay, Run
 from runtime.pregel.task import Place, Task
 from runtime.pregel.update import update
 from runtime.types import Command, Send
+
+if TYPE_CHECKING:
+    from runtime.pregel.context import TaskContext
 
 _NOBODY = PregelNode(triggers=(), channels=())
 
@@ -126,12 +129,20 @@ def _continues(run: Run, found: Beginning) -> bool:
         return False
     if run.origin is not None:
         return True
-    if not run.root:
-        return run.resuming
+    if run.parent is not None:
+        return run.resuming and not _ended_before(run, found.frame, run.parent)
     if run.input is None or found.command is not None:
         return True
     run_id = run.metadata.get("run_id")
     return run_id is not None and run_id == found.frame.metadata.get("run_id")
+
+
+def _ended_before(run: Run, frame: Frame, outer: TaskContext) -> bool:
+    """Whether a graph with a memory of its own came to its end for another task: it starts on what this one gives."""
+    if not run.persistent or plan(frame, run.ns):
+        return False
+    parents: Mapping[str, str] = frame.metadata.get("parents") or {}
+    return parents.get(outer.run.ns) != outer.frame.checkpoint_id
 
 
 # --- going on -----------------------------------------------------------------------------------
@@ -148,7 +159,7 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     elif replay:
         found.forking = source not in ("update", "fork") or found.has_children
     else:
-        found.forking = answering and found.has_children
+        found.forking = answering and (found.has_children or (yield from _goes_back_inside(run)))
     if replay and run.root:
         run.replaying = True
         run.replay = Replay(_bound(found))
@@ -167,6 +178,15 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     yield from _take_over(run, found, former, asked)
     run.resuming = not replay or run.origin is not None
     events.values(run, frame)
+
+
+def _goes_back_inside(run: Run) -> Generator[Effect, Any, bool]:
+    """Whether the caller named a checkpoint inside that plainly going on would not come to: a newer one is there."""
+    for ns, named in run.targets.items():
+        newest: CheckpointTuple | None = yield Load(run.at(None, ns))
+        if newest is not None and newest.checkpoint["id"] != named:
+            return True
+    return False
 
 
 def _save_for_nobody(run: Run, frame: Frame, writes: list[Write]) -> Generator[Effect, Any, None]:

@@ -107,6 +107,22 @@ def test_the_digests_of_a_steps_writes_are_the_same_exactly_where_the_values_are
     assert [a.digest == b.digest for a, b in zip(one, three, strict=True)] == [False, True]
 
 
+def test_what_subgraphs_saved_can_be_listed(open_saver):
+    face = open_saver()
+    Line(face, "t").put({"a": 1})
+    Line(face, "other").put({"a": 1})
+    Line(face, "other", "sub:9").put({"a": 1})
+    for ns in ("sub:1", "sub:1|deep:2"):
+        line = Line(face, "t", ns)
+        for n in range(3):
+            line.put({"n": n}, metadata={"parents": {"": f"parent {n}"}})
+    found = open_saver().saver.namespaces("t")
+    assert [(one.ns, one.checkpoints) for one in found] == [("sub:1", 3), ("sub:1|deep:2", 3)]
+    assert found[-1].newest == line.id
+    assert {one.metadata["parents"][""] for one in found} == {"parent 2"}
+    assert open_saver().saver.namespaces("nobody") == []
+
+
 def test_a_change_shows_in_the_data_version(open_saver):
     one, two = open_saver(), open_saver()
     seen = [one.saver.data_version()]

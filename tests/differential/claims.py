@@ -134,6 +134,22 @@ def replay_inside(lib):
     return ran
 
 
+@claim("A subgraph with a memory runs also in a turn that was paused before it.", ["one", "one"], ["one"])
+def paused_turn(lib):
+    ran = []
+
+    def one(state):
+        ran.append("one")
+
+    inner = chain(lib, saver=None, one=one)
+    inner.checkpointer = True
+    graph = chain(lib, sub=inner)
+    graph.invoke({"log": []}, at())
+    graph.invoke({"log": []}, at(), interrupt_before=["sub"])
+    graph.invoke(None, at())
+    return ran
+
+
 @claim("A thread that waits for a removed node says so.", Raised("InvalidUpdateError"), {"log": ["a"]})
 def removed_node(lib):
     saver = lib.InMemorySaver()

@@ -243,6 +243,26 @@ def test_an_edit_inside_is_taken_up_on_resume(run, saver, calls):
     assert calls["review"] == 1
 
 
+def test_an_answer_that_names_the_checkpoint_inside_goes_there_past_a_newer_edit(run, saver, calls):
+    graph = nested(calls, saver)
+    run(graph, {"log": []}, thread())
+    asked = inside(run, graph, thread())
+    before = run.history(graph, thread(checkpoint_ns=asked.config["configurable"]["checkpoint_ns"]))[1]
+    run.edit(graph, before.config, {"log": ["by hand"]}, "s1")
+    result = run(graph, Command(resume={asked.interrupts[0].id: "yes"}), asked.config)
+    assert result["log"] == ["before", "s1", "review: yes", "s3", "after"]
+    assert calls["s1"] == 1
+
+
+def test_with_memory_it_runs_in_a_turn_that_was_paused_before_it(run, saver, calls):
+    inner = chain("one", one=counted(calls, "one"), schema=Steps).compile(checkpointer=True)
+    graph = builder((START, "sub"), sub=inner).compile(checkpointer=saver)
+    run(graph, {"log": []}, thread())
+    run(graph, {"log": []}, thread(), interrupt_before=["sub"])
+    run(graph, None, thread())
+    assert calls["one"] == 2
+
+
 def test_workers_may_be_subgraphs(run, saver):
     inner = StateGraph(Steps, output_schema=Found)
     inner.add_node("work", lambda s: {"log": [f"{s['value']}: {interrupt(s['value'])}"]})

@@ -15,6 +15,7 @@ UNFINISHED = {
     "flaky-failed": (["tide_table"], 0, 1),
     "approvals-waiting": (["finance", "legal"], 2, 0),
     "approvals-half": (["legal"], 1, 0),
+    "sections-waiting": (["section"], 1, 0),
 }
 
 

@@ -139,6 +139,15 @@ def test_subgraph_has_supersteps_of_its_own_and_keeps_its_key_to_itself(start):
     assert "cuts" not in chunks[-1][1]["publish"]
 
 
+@pytest.mark.parametrize(("answer", "line"), [("yes", "40 million."), ("no", "40 million, they say.")])
+def test_sections_ask_in_one_of_two_runs_two_levels_down(start, answer, line):
+    thread = start("sections")
+    (asked,) = thread.invoke(SAMPLES["sections"].example_input)["__interrupt__"]
+    assert asked.value["options"] == ["yes", "no"]
+    result = thread.invoke(Command(resume=answer))
+    assert result["report"] == f"The bridge costs {line} The ferry runs all year."
+
+
 def test_handover_goes_there_and_back(start):
     thread = start("handover")
     thread.invoke(SAMPLES["handover"].example_input)

@@ -12,6 +12,7 @@ from debugger_ui.session.session import DebugSession
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
+from runtime.types import interrupt
 from tests.session.conftest import Total, done
 
 
@@ -165,3 +166,31 @@ def test_a_link_to_a_deleted_thread_says_that_it_is_gone(file, opened):
     assert DebugSession(session.workspace).load_params(params) == [
         f"There is no thread 't' in {session.workspace.database}."
     ]
+
+
+def test_a_damaged_row_inside_a_subgraph_leaves_the_graph_around_it_readable(tmp_path):
+    def ask(state):
+        return {"note": interrupt("sure?")}
+
+    inner, outer = StateGraph(Total), StateGraph(Total)
+    inner.add_node("ask", ask)
+    inner.add_edge(START, "ask")
+    outer.add_node("sub", inner.compile())
+    outer.add_edge(START, "sub")
+    with SqliteSaver.from_conn_string(tmp_path / "x.sqlite") as saver:
+        graph = outer.compile(checkpointer=saver)
+        graph.invoke({"note": "go"}, {"configurable": {"thread_id": "t"}})
+    change(tmp_path / "x.sqlite", "update checkpoints set frame = x'00' where checkpoint_ns != ''")
+    with SqliteSaver.from_conn_string(tmp_path / "x.sqlite") as saver:
+        session = DebugSession(Workspace([attach(graph, saver, About(example={"note": "go"}))]))
+        session.move(thread="t")
+        assert {node.id: node.mark for node in session.picture().nodes}["sub"] == "waiting"
+        assert [run.path for run in session.nesting().inside] == ["sub"]
+        assert session.abilities().step.reason == "It waits for an answer."
+        session.step_into()
+        assert {row.mark for row in session.timeline().rows} == {"damaged"}
+        with pytest.raises(SessionError, match="Copy the file"):
+            session.checkpoint()
+        assert session.nesting().out.allowed
+        session.step_out()
+        assert session.checkpoint().status == "waiting"

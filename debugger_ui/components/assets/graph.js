@@ -16,6 +16,9 @@ const READABLE = 0.72
 /** Nodes and edges beyond which a layout would hold the page for too long. */
 const MOST = 1500
 
+/** A node's name for people: one inside a cluster with the way to it. */
+const spoken = name => plain(name).replaceAll("|", " / ")
+
 export default function ({ data, parentElement, setStateValue }) {
   let view = instances.get(parentElement)
   if (!view) {
@@ -218,7 +221,7 @@ class GraphView {
     const selected = this.data.selected === name
     parts.g.setAttribute("class", `node ${state}${parts.node.terminal ? " terminal" : ""}${selected ? " selected" : ""}`)
     parts.g.setAttribute("data-state", state)
-    const said = `${plain(name)}: ${WORDS[state]}` + (now > 1 ? `, ${now} tasks in this superstep` : "") + (visits ? `, ran in ${visits} superstep${visits > 1 ? "s" : ""} on this branch` : "")
+    const said = `${spoken(name)}: ${WORDS[state]}` + (now > 1 ? `, ${now} tasks in this superstep` : "") + (visits ? `, ran in ${visits} superstep${visits > 1 ? "s" : ""} on this branch` : "")
     parts.g.setAttribute("aria-label", said)
     parts.title.textContent = said
     parts.badge.replaceChildren()
@@ -233,7 +236,8 @@ class GraphView {
   }
 
   paintLegend() {
-    const shown = state => (this.data[state] ?? []).filter(name => !this.nodes.get(name)?.node.terminal)
+    // A cluster is named by its door.
+    const shown = state => (this.data[state] ?? []).filter(name => !this.nodes.get(name)?.node.terminal && !name.includes("|"))
     const states = STATES.filter(state => shown(state).length)
     this.legend.replaceChildren(...states.map(state => {
       const mark = svg("svg", { viewBox: "0 0 16 16", width: 13, height: 13, class: "mark", "aria-hidden": "true" })
@@ -247,9 +251,9 @@ class GraphView {
   paintTwin() {
     const head = h("tr", {}, ...["Node", "State", "Supersteps", "Goes to"].map(t => h("th", {}, t)))
     const rows = this.data.nodes.map(node => {
-      const out = this.data.edges.filter(e => e.tail === node.name).map(e => plain(e.head) + (e.conditional ? "?" : ""))
+      const out = this.data.edges.filter(e => e.tail === node.name).map(e => spoken(e.head) + (e.conditional ? "?" : ""))
       return h("tr", { "data-node": node.name, class: this.data.selected === node.name ? "selected" : "" },
-        h("td", { class: "name" }, plain(node.name)), h("td", {}, WORDS[this.stateOf(node.name)]),
+        h("td", { class: "name" }, spoken(node.name)), h("td", {}, WORDS[this.stateOf(node.name)]),
         h("td", {}, String(this.data.visits?.[node.name] ?? 0)), h("td", {}, out.join(", ") || "–"))
     })
     this.twin.querySelector("table").replaceChildren(h("thead", {}, head), h("tbody", {}, ...rows))

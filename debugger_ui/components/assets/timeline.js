@@ -180,7 +180,7 @@ class TimelineView {
     const r = this.rows[i]
     const status = STATUS[r.status]
     const mark = status && (r.head || r.status !== "done") ? h("span", { class: `status ${status}`, title: WORD[status] }, icon(status, 12), h("span", {}, WORD[status])) : null
-    const title = h("span", { class: "title" }, SOURCE[r.source] && r.source !== "input" ? icon(SOURCE[r.source], 12) : null, h("span", { class: "who" }, plain(r.title)))
+    const title = h("span", { class: "title" }, SOURCE[r.source] && r.source !== "input" ? icon(SOURCE[r.source], 12) : null, h("span", { class: "who" }, plain(r.title)), r.inner ? h("span", { class: "nested", title: "ran a subgraph: Step into (I)" }, icon("inner", 12)) : null)
     const branch = r.branch_name ? h("span", { class: `branch c-${this.colour(r.lane)}`, title: plain(r.branch_name) }, plain(r.branch_name)) : null
     const first = h("div", { class: "one" }, h("span", { class: "step" }, String(r.step)), title, branch, mark)
     const second = h("div", { class: "two" }, h("span", { class: "sub" }, plain(r.sub)), h("span", { class: "when" }, r.when))

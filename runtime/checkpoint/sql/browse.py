@@ -20,6 +20,7 @@ from runtime.checkpoint.sql.prune import prune
 from runtime.checkpoint.sql.reader import read_json
 from runtime.checkpoint.sql.records import (
     CheckpointRecord,
+    NamespaceRecord,
     OutlineRecord,
     Sizes,
     ThreadRecord,
@@ -64,7 +65,29 @@ def _threads() -> Statement:
     )
 
 
+def _namespaces() -> Statement:
+    each = (
+        select(_c.checkpoint_ns, func.count().label("checkpoints"), func.max(_c.checkpoint_id).label("newest"))
+        .where(_c.thread_id == bindparam("thread"), _c.checkpoint_ns != "")
+        .group_by(_c.checkpoint_ns)
+        .subquery()
+    )
+    return Statement(
+        select(each.c.checkpoint_ns, each.c.checkpoints, each.c.newest, _c.metadata)
+        .join_from(
+            each,
+            checkpoints,
+            (_c.thread_id == bindparam("same"))
+            & (_c.checkpoint_ns == each.c.checkpoint_ns)
+            & (_c.checkpoint_id == each.c.newest),
+        )
+        .order_by(each.c.newest),
+        "thread same",
+    )
+
+
 _THREADS = _threads()
+_NAMESPACES = _namespaces()
 _SIZES = tuple(
     Statement(
         select(func.coalesce(func.sum(func.length(column)), 0)).where(column.table.c.thread_id == bindparam("thread")),
@@ -125,6 +148,12 @@ def threads(conn: Conn, limit: int, offset: int, with_bytes: bool) -> list[Threa
         )
         for row in conn.rows(_THREADS, limit, offset)
     ]
+
+
+def namespaces(conn: Conn, thread_id: str) -> list[NamespaceRecord]:
+    """The namespaces of a thread but its root, those with the newest checkpoints last."""
+    rows = conn.rows(_NAMESPACES, thread_id, thread_id)
+    return [NamespaceRecord(ns, count, newest, read_json(metadata)) for ns, count, newest, metadata in rows]
 
 
 def thread_bytes(conn: Conn, thread_id: str) -> int:

@@ -16,6 +16,7 @@ from runtime.checkpoint.sql.listing import Wanted
 from runtime.checkpoint.sql.records import (
     CheckpointRecord,
     Finding,
+    NamespaceRecord,
     OutlineRecord,
     Sizes,
     ThreadRecord,
@@ -42,6 +43,10 @@ class Looking:
     def threads(self, *, limit: int = 100, offset: int = 0, with_bytes: bool = False) -> list[ThreadRecord]:
         """Threads, those with the newest checkpoints first. Sizes (`with_bytes`) take a look at every row."""
         return self._look(browse.threads, limit, offset, with_bytes)
+
+    def namespaces(self, thread_id: str) -> list[NamespaceRecord]:
+        """What subgraphs have saved inside a thread: each namespace but the root, the newest last."""
+        return self._look(browse.namespaces, thread_id)
 
     def thread_bytes(self, thread_id: str) -> int:
         """How many bytes the frames and values of a thread take."""

@@ -20,6 +20,16 @@ class ThreadRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class NamespaceRecord:
+    """The checkpoints of a subgraph's run inside a thread; `metadata` is that of the newest."""
+
+    ns: str
+    checkpoints: int
+    newest: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckpointRecord:
     """A checkpoint. `folded` are the numbers of the parent's writes that made it (see `WriteRecord.number`)."""
 

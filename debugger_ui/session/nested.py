@@ -1,0 +1,220 @@
+"""Runs of subgraphs: which ones a thread has, whose task each belongs to, and how one goes on from inside.
+
+Rules:
+- What ran inside is read from the record alone; a graph's code is asked only whether it can go on.
+- Whatever runs, the outermost graph does: a step from inside a subgraph is a superstep of that graph, in which
+  the subgraph goes on from the checkpoint that is looked at.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from debugger_ui.engines import spaces
+from debugger_ui.engines.base import Outline
+from debugger_ui.engines.spaces import Inner
+from debugger_ui.session.reading import Reading, Spot
+from debugger_ui.session.view_nested import InnerRun
+
+UNTOLD = "The record does not tell which checkpoint of the graph around it this belongs to; it can only be looked at."
+UNKNOWN = "The graph that ran here cannot be found in the code of its node; it can only be looked at."
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a subgraph, as recorded."""
+
+    thread: str
+    namespace: str
+    around: str
+    parent: str
+    node: str
+    task: str
+    call: int
+    newest: str
+    checkpoints: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a checkpoint inside a subgraph can be gone on from.
+
+    `live`: plainly going on with the thread takes it up. Otherwise the graphs around it have to be told.
+    `reason`: why it cannot be done at all.
+    """
+
+    around: Mapping[str, str]
+    live: bool
+    reason: str = ""
+
+
+class Nested:
+    """The runs of subgraphs in one thread."""
+
+    def __init__(self, reading: Reading, thread: str) -> None:
+        self.reading = reading
+        self.thread = thread
+        self.runs = [run for inner in reading.engine.inner(thread) for run in self._runs(inner)]
+
+    def _runs(self, inner: Inner) -> Sequence[Run]:
+        """Return the runs in a namespace: one, but where a subgraph has a memory one for each time that it ran."""
+        if ":" in inner.namespace.rpartition(spaces.SEPARATOR)[2] or _numbered(inner.namespace):
+            return [self._run(inner.namespace, inner.parents, inner.newest, inner.checkpoints)]
+        found: dict[str, Run] = {}
+        for header in self.reading.engine.headers(self.thread, inner.namespace):
+            run = self._run(inner.namespace, spaces.parents_of(header.metadata), header.id, 1)
+            known = found.get(run.parent)
+            found[run.parent] = replace(run, checkpoints=known.checkpoints + 1) if known else run
+        return list(found.values())
+
+    def _run(self, namespace: str, parents: Mapping[str, str], newest: str, checkpoints: int) -> Run:
+        above, node, task, call = spaces.parts_of(namespace)
+        found = spaces.around(namespace, parents)
+        space = max(found, key=len) if found else above
+        return Run(self.thread, namespace, space, found.get(space, ""), node, task, call, newest, checkpoints)
+
+    def at(self, namespace: str, checkpoint: str) -> list[Run]:
+        """Return the runs of the tasks of the superstep that starts at a checkpoint, by node and task."""
+        found = [run for run in self.runs if (run.around, run.parent) == (namespace, checkpoint)]
+        return sorted(found, key=lambda run: (run.node, run.task, run.call))
+
+    def view(self, run: Run) -> InnerRun:
+        """Return a run as a view."""
+        history = self.reading.history(self.thread, run.namespace)
+        outline = self.reading.engine.outlines(self.thread, [run.newest], run.namespace).get(run.newest, Outline())
+        around = self.reading.history(self.thread, run.around).by_id.get(run.parent)
+        return InnerRun(
+            namespace=run.namespace,
+            node=run.node,
+            task=run.task,
+            call=run.call,
+            path=" / ".join(spaces.graph_path(run.namespace).split(spaces.SEPARATOR)),
+            around=run.around,
+            parent=run.parent,
+            step=around.step + 1 if around is not None else 0,
+            newest=run.newest,
+            checkpoints=run.checkpoints,
+            status=self.reading.status(outline, followed=not history.is_head(run.newest)),
+        )
+
+
+def _numbered(namespace: str) -> bool:
+    return ":" in namespace and namespace.rpartition(spaces.SEPARATOR)[2].isdigit()
+
+
+def standing(reading: Reading, spot: Spot) -> Standing:
+    """Return how a checkpoint inside a subgraph can be gone on from."""
+    history = reading.history(spot.thread, spot.namespace)
+    around = spaces.around(spot.namespace, spaces.parents_of(history.by_id[spot.id].metadata))
+    known = all(id_ in reading.history(spot.thread, space).by_id for space, id_ in around.items())
+    if "" not in around or not known:
+        return Standing(around, False, UNTOLD)
+    # With several branches inside, going on plainly would replace the question of another one by its own.
+    alone = len(history.branches) == 1 or "return" in reading.engine.limits
+    live = alone and spot.id == history.newest and _waits(reading, spot, around)
+    reason = "" if reading.engine.channels(spot.namespace) else UNKNOWN
+    if not live and not reason:
+        reason = reading.engine.limits.get("return", "")
+    return Standing(around, live, reason)
+
+
+def _waits(reading: Reading, spot: Spot, around: Mapping[str, str]) -> bool:
+    """Whether the thread, going on, comes to the spot: all around are newest, their tasks without a result."""
+    inner = spot.namespace
+    for space in sorted(around, key=len, reverse=True):
+        if reading.history(spot.thread, space).newest != around[space]:
+            return False
+        _, node, task, _ = spaces.parts_of(inner)
+        record = reading.record(Spot(spot.thread, space, "", around[space], False))
+        if not any(not one.done and one.name == node and task in ("", one.id) for one in record.tasks):
+            return False
+        inner = space
+    return True
+
+
+def asked_at(reading: Reading, spot: Spot, questions: Collection[str]) -> Spot:
+    """Return where questions that are shown at a spot were asked, if plainly answering would not come to it any more.
+
+    A checkpoint that is newer inside (an edit of an older one) is what a thread goes on from. Where nothing of the
+    kind is there, or the graph could not go back there, the spot itself is returned.
+    """
+    if "return" in reading.engine.limits:
+        return spot
+    found, here, passed = spot, spot, False
+    while deeper := _asking(reading, here, questions):
+        here = deeper
+        passed = passed or here.id != reading.history(here.thread, here.namespace).newest
+        found = here if passed else spot
+    return found
+
+
+def _asking(reading: Reading, spot: Spot, questions: Collection[str]) -> Spot | None:
+    """Return the checkpoint one level deeper at which one of the questions waits."""
+    for run in Nested(reading, spot.thread).at(spot.namespace, spot.id):
+        history = reading.history(spot.thread, run.namespace)
+        outlines = reading.engine.outlines(spot.thread, history.order, run.namespace)
+        for id_ in (id_ for id_ in reversed(history.order) if outlines.get(id_, Outline()).asking):
+            inner = Spot(spot.thread, run.namespace, history.branch_of[id_], id_, False)
+            if any(asked.id in questions for task in reading.record(inner).tasks for asked in task.questions):
+                return inner
+    return None
+
+
+def passed_by(reading: Reading, spot: Spot) -> tuple[str, ...]:
+    """Return the nodes whose question an edit inside their subgraph has passed by: the thread goes on from the edit.
+
+    Nothing, unless that holds for all that ask at the spot, and it is where the thread goes on.
+    """
+    if spot.id != reading.history(spot.thread, spot.namespace).newest:
+        return ()
+    runs = Nested(reading, spot.thread).at(spot.namespace, spot.id)
+    asking = [task for task in reading.record(spot).tasks if task.questions]
+    for task in asking:
+        mine = [run for run in runs if run.task in ("", task.id) and run.node == task.name]
+        if not mine or any(_asks(reading, run) for run in mine):
+            return ()
+    return tuple(dict.fromkeys(task.name for task in asking))
+
+
+def _asks(reading: Reading, run: Run) -> bool:
+    """Whether a run waits for an answer, at the end of any of its branches if it can still be given there."""
+    history = reading.history(run.thread, run.namespace)
+    heads = [branch.head for branch in history.branches.values() if history.is_head(branch.head)]
+    if "return" in reading.engine.limits:
+        heads = [run.newest]
+    for head in heads:
+        spot = Spot(run.thread, run.namespace, "", head, True)
+        if reading.outline(spot, head).damaged:
+            return True
+        if any(task.questions for task in reading.record(spot).tasks) and not passed_by(reading, spot):
+            return True
+    return False
+
+
+def effect(reading: Reading, spot: Spot) -> str:
+    """Return what a step does about subgraphs, in words; "" where there is nothing to say."""
+    if passed := passed_by(reading, spot):
+        names = ", ".join(passed)
+        words = f"{names} has been edited inside since it asked: Step goes on from the edit."
+        return words if "return" in reading.engine.limits else f"{words} An answer goes where it was asked."
+    return _inside(reading, spot) if spot.namespace else ""
+
+
+def _inside(reading: Reading, spot: Spot) -> str:
+    here = standing(reading, spot)
+    if here.reason:
+        return ""
+    outer = reading.record(Spot(spot.thread, "", "", here.around[""], False))
+    asks = any(task.questions for task in reading.record(spot).tasks)
+    asks = asks and reading.history(spot.thread, spot.namespace).is_head(spot.id)
+    verb = "Answering" if asks else "Step"
+    path = spaces.graph_path(spot.namespace).split(spaces.SEPARATOR)
+    _, node, task, _ = spaces.parts_of(spot.namespace.split(spaces.SEPARATOR)[0])
+    superstep = f"superstep {outer.header.step + 1} of {reading.engine.name}"
+    goes_on = f"{' / '.join(path)} goes on from here"
+    if here.live:
+        return f"{verb} runs {superstep}: {goes_on}."
+    others = [one.name for one in outer.tasks if not (one.name == node and task in ("", one.id))]
+    words = f"{verb} runs {superstep} again, on a new branch: {goes_on}."
+    if not others:
+        return words
+    return f"{words} {', '.join(dict.fromkeys(others))} beside it {'runs' if len(others) == 1 else 'run'} again."
