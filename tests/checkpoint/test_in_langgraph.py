@@ -4,15 +4,8 @@ A story is told once per saver, by calls on one compiled graph; what it saw is c
 in which they appear.
 """
 
-import asyncio
 import operator
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -24,118 +17,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel
 
-from runtime.checkpoint.sql import AsyncSqlSaver, SqlSaver
-from runtime.checkpoint.sqlite import SqliteSaver
-from runtime.checkpoint.sqlite.aio import AsyncSqliteSaver
-from tests.checkpoint.conftest import POSTGRES
-
-CONFIG = {"configurable": {"thread_id": "t"}}
-DURABILITY = ("sync", "async", "exit")
-
-
-class Sync:
-    """A compiled graph, by its plain methods."""
-
-    def __init__(self, graph: Any, saver: Any, **options: Any) -> None:
-        self.saver = saver
-        self.app = graph.compile(checkpointer=saver, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self.app, name)
-        if name in ("stream", "get_state_history"):
-            return lambda *arguments, **options: list(found(*arguments, **options))
-        return found
-
-    def close(self) -> None:
-        """Nothing to close: the saver is whoever's opened it."""
-
-
-class Async(Sync):
-    """The same by its async methods, on one event loop."""
-
-    def __init__(self, graph: Any, saver: Any, **options: Any) -> None:
-        super().__init__(graph, saver, **options)
-        self.runner = asyncio.Runner()
-
-    def __getattr__(self, name: str) -> Any:
-        other = {"get_state_history": "aget_state_history", "get_state": "aget_state", "update_state": "aupdate_state"}
-        found = getattr(self.app, other.get(name, f"a{name}"))
-
-        async def collected(*arguments: Any, **options: Any) -> list[Any]:
-            return [item async for item in found(*arguments, **options)]
-
-        asked = collected if name in ("stream", "get_state_history") else found
-        return lambda *arguments, **options: self.runner.run(asked(*arguments, **options))
-
-    def close(self) -> None:
-        self.runner.close()
-
-
-def of_file(cls: Any) -> Callable[[Any], Any]:
-    return lambda folder: cls.from_conn_string(folder / "checkpoints.db")
-
-
-def of_postgres(folder: Any) -> Any:
-    saver = SqlSaver(POSTGRES)
-    saver.setup()
-    saver.delete_thread("t")
-    return saver
-
-
-FACES = {
-    "sqlite": (Sync, of_file(SqliteSaver)),
-    "async sqlite": (Async, of_file(AsyncSqliteSaver)),
-    "url": (Sync, lambda folder: SqlSaver(f"sqlite:///{folder / 'checkpoints.db'}")),
-    "async url, in memory": (Async, lambda folder: AsyncSqlSaver("sqlite://")),
-    "the plain saver, awaited": (Async, of_file(SqliteSaver)),
-    **({"postgres": (Sync, of_postgres)} if POSTGRES else {}),
-}
-
-
-# --- what was seen, comparable ------------------------------------------------------------------------
-
-
-def snapshot(found: Any) -> dict[str, Any]:
-    """All that a snapshot says."""
-    return {
-        "values": found.values,
-        "next": found.next,
-        "id": found.config["configurable"].get("checkpoint_id"),
-        "ns": found.config["configurable"].get("checkpoint_ns"),
-        "parent": found.parent_config and found.parent_config["configurable"]["checkpoint_id"],
-        "metadata": {key: value for key, value in (found.metadata or {}).items() if key != "run_id"},
-        "tasks": [
-            {
-                "id": task.id,
-                "name": task.name,
-                "path": task.path,
-                "error": task.error and repr(task.error),
-                "interrupts": [(item.id, item.value) for item in task.interrupts],
-                "state": snapshot(task.state)
-                if hasattr(task.state, "values") and hasattr(task.state, "next")
-                else None,
-                "result": task.result,
-            }
-            for task in found.tasks
-        ],
-    }
-
-
-ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b")
-
-
-def numbered(seen: list[Any]) -> list[str]:
-    """What was seen as text, with ids numbered in the order in which they appear."""
-    known: dict[str, str] = {}
-    return [ID.sub(lambda found: known.setdefault(found.group(), f"#{len(known)}"), repr(item)) for item in seen]
-
-
-def history(app: Any, **options: Any) -> list[dict[str, Any]]:
-    """Snapshots, oldest first."""
-    return [snapshot(item) for item in app.get_state_history(CONFIG, **options)][::-1]
-
-
-# --- stories ------------------------------------------------------------------------------------------
+from tests.kit.peer import CONFIG, DURABILITY, FACES, Sync, history, numbered, snapshot
 
 
 class Counting(TypedDict):
@@ -398,43 +280,13 @@ TOLD = [(story, face) for face in FACES for story in (STORIES if face in MAIN el
 
 
 @pytest.mark.parametrize(("story", "face"), TOLD, ids=lambda part: getattr(part, "__name__", part))
-def test_a_story_goes_as_on_langgraphs_own_saver(story, face, tmp_path):
+def test_a_story_goes_as_on_langgraphs_own_saver(story, face, request):
     kind, opening = FACES[face]
     expected = told(story, kind, InMemorySaver())
-    saver = opening(tmp_path).with_allowlist([Order])
+    saver = opening(request).with_allowlist([Order])
     try:
         found = told(story, kind, saver)
         assert found == expected
         assert [*saver.audit()] == []
     finally:
         saver.close()
-
-
-STRICT = """
-from typing import TypedDict
-from langgraph.graph import StateGraph
-from runtime.checkpoint.sqlite import SqliteSaver
-from tests.checkpoint.things import Colour, Model
-
-class State(TypedDict):
-    model: Model
-    colour: Colour
-
-graph = StateGraph(State).add_node("node", lambda state: {"colour": Colour.RED}).set_entry_point("node")
-with SqliteSaver.from_conn_string(":memory:") as saver:
-    app, config = graph.compile(checkpointer=saver), {"configurable": {"thread_id": "t"}}
-    app.invoke({"model": Model(a=1)}, config)
-    print(app.get_state(config).values)
-"""
-
-
-@pytest.mark.parametrize(("strict", "seen"), [("true", "Model(a=1, child=None)"), ("false", "Opaque(")])
-def test_langgraph_names_the_classes_of_its_schemas_to_the_saver_where_it_is_strict_itself(strict, seen):
-    """Where it is not, they have to be allowed by hand; see docs/storage.md."""
-    environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": strict}
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", STRICT], capture_output=True, text=True, cwd=root, env=environment, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert seen in done.stdout

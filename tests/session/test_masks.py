@@ -1,55 +1,24 @@
 """Masked keys: their values are in nothing that a session returns, and are in the database as they were."""
 
-import dataclasses
 import json
 import operator
-from collections import deque
 from typing import Annotated, Any
 
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from pydantic import BaseModel
+from langchain_core.messages import AIMessage, ToolMessage
 from typing_extensions import TypedDict
 
 from debugger_ui.cli import main
-from debugger_ui.session.diff import equal
-from debugger_ui.session.masks import Masks, beside, matcher, pattern_for
+from debugger_ui.session.masks import Masks, beside
 from debugger_ui.session.problems import SessionError
-from debugger_ui.session.render import FULL, view
 from debugger_ui.session.session import DebugSession
-from debugger_ui.session.shape import MASKED, Masked
+from debugger_ui.session.shape import MASKED
 from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
-from tests.session.conftest import PATIENT, answer, done, proceed, step
-
-SECRET = "sk-never-shown-4711"
-OTHER = "another-7331-secret"
-
-
-@dataclasses.dataclass
-class Account:
-    owner: str
-    token: str
-
-
-class Vault(BaseModel):
-    token: str
-    place: str = "here"
-
-
-class Safe:
-    """Shown by its repr."""
-
-    def __init__(self, token: str) -> None:
-        self.token = token
-
-    def __repr__(self) -> str:
-        return f"Safe({self.token})"
+from tests.kit.secrets import OTHER, SECRET, told
+from tests.session.conftest import answer, done, proceed, step
 
 
 class Kept(TypedDict, total=False):
@@ -127,22 +96,6 @@ def walk(session, shown):
     yield session.raw(shown.path)
     for child in shown.children:
         yield from walk(session, child.value)
-
-
-def told(thing):
-    """All texts in what a session returned."""
-    if isinstance(thing, str):
-        yield thing
-    elif isinstance(thing, bytes):
-        yield thing.decode()
-    elif dataclasses.is_dataclass(thing):
-        for field in dataclasses.fields(thing):
-            yield from told(getattr(thing, field.name))
-    elif isinstance(thing, dict):
-        yield from told([*thing, *thing.values()])
-    elif isinstance(thing, (list, tuple, set, frozenset)):
-        for part in thing:
-            yield from told(part)
 
 
 def look_around(session):
@@ -302,98 +255,6 @@ def test_masks_that_cannot_be_read_hold_everything_back(tmp_path):
     beside(tmp_path / "runs.sqlite").write_text("[1")
     with pytest.raises(SessionError, match="until then nothing is shown"):
         Masks((), beside(tmp_path / "runs.sqlite"))
-
-
-@pytest.mark.parametrize("pattern", ["", "  ", ".", "*", "**", "x" * 500])
-def test_a_pattern_that_names_nothing_is_refused(pattern):
-    with pytest.raises(SessionError, match="Name the key to mask"):
-        Masks([pattern])
-
-
-@pytest.mark.parametrize(
-    ("pattern", "masked", "shown"),
-    [
-        ("api_key", ["api_key", "user.api_key", "users.0.api_key"], ["api_keys", "api_key.x", "my_api_key"]),
-        ("*_key", ["api_key", "user.some_key"], ["key", "keys.x"]),
-        ("user.token", ["user.token", "state.user.token"], ["user.name", "token", "user.x.token"]),
-        ("messages.*.content", ["messages.3.content", "messages.content"], ["messages.3.id", "content"]),
-        ("user.*", ["user.name", "user.a.b"], ["user", "other.name"]),
-        ("*.token", ["token", "a.token", "a.b.token"], ["tokens"]),
-        ("a.b", ["a.b"], ["a", "ab", "a-b"]),
-        ("k?y", ["key"], ["ky"]),
-    ],
-)
-def test_a_pattern_masks_what_it_names(pattern, masked, shown):
-    hides = matcher((pattern,))
-    assert [path for path in masked if not hides(path)] == []
-    assert [path for path in shown if hides(path)] == []
-
-
-@PATIENT
-@given(st.text(alphabet=st.sampled_from("ab*?[].()\\ $^|\n"), min_size=1).filter(lambda key: key.strip(".*")))
-def test_a_key_of_any_characters_can_be_masked(key):
-    masks = Masks([pattern_for(key)])
-    assert masks.hides((key,))
-    assert not masks.hides((f"{key}x",))
-
-
-# --- what can be looked into ----------------------------------------------------------------------
-
-
-def loop():
-    found = [SECRET]
-    found.append(found)
-    return found
-
-
-def deep():
-    found = {"token": SECRET}
-    for _ in range(3_000):
-        found = [found]
-    return found
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"token": SECRET, 7: "seven"},
-        [("x", {"token": SECRET})],
-        deque([{"token": SECRET}], 5),
-        Account("Ada", SECRET),
-        Vault(token=SECRET),
-        Safe(SECRET),
-        [Safe(SECRET)],
-        {frozenset([1]): {"token": [SECRET]}},
-        AIMessage("x", tool_calls=[{"name": "f", "args": {"token": SECRET}, "id": "1"}]),
-        HumanMessage("x", additional_kwargs={"token": SECRET}),
-        pd.DataFrame({"token": [SECRET], "n": [1]}),
-        json.dumps({"a": [{"token": SECRET}]}),
-        {"token": loop()},
-        deep(),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_no_kind_of_value_shows_a_masked_part(value):
-    veil = Masks(["token"]).veil(("key",), value)
-    assert SECRET not in "".join(told(view(veil.shown, FULL)))
-    assert SECRET not in repr(view(veil.shown, FULL))
-    assert veil.real(veil.shown) is value
-
-
-def test_what_has_no_masked_part_is_the_very_object():
-    value = {"a": [Account("Ada", ""), loop(), {"token": None}], "b": pd.DataFrame({"n": [1]})}
-    assert Masks(["nothing"]).apply(("key",), value["b"]) is value["b"]
-    assert Masks(["token"]).apply(("key",), [{"token": None}, "x", Account("Ada", "")])[0] == {"token": None}
-    plain = [{"a": 1}, ("x", {1, 2}), HumanMessage("hi")]
-    assert Masks(["token"]).apply(("key",), plain) is plain
-
-
-def test_masked_values_are_compared_and_never_stored():
-    one, same, other = Masked([1, SECRET]), Masked([1, SECRET]), Masked([1, OTHER])
-    assert equal(one, same)
-    assert not equal(one, other)
-    with pytest.raises(TypeError, match="not stored"):
-        one.__reduce__()
 
 
 def test_a_search_finds_nothing_masked_also_when_it_found_it_before(kit, open_graph):
