@@ -1,5 +1,5 @@
 """Workflows are tested through both faces, as graphs are."""
 
-from tests.pregel.conftest import calls, gate, run, saver
+from tests.pregel.conftest import calls, gate, pytest_generate_tests, run, saver
 
-__all__ = ("calls", "gate", "run", "saver")
+__all__ = ("calls", "gate", "pytest_generate_tests", "run", "saver")

@@ -142,6 +142,8 @@ def test_watches_are_cells_of_the_timeline_and_can_be_taken_away(open_page):
 
 def test_a_value_of_the_state_can_be_watched_from_where_it_stands(open_page):
     page = open_page(thread="research-waiting")
+    host(page).forms['["findings"]'] = "tree"
+    page.run()
     first = next(row for row in sent(page, "sheet", "state")["blocks"][0]["rows"] if row["key"] == "findings")
     path = first["value"]["c"][0][1]["w"]
     values.watch(host(page), path)

@@ -41,6 +41,7 @@ def test_every_question_of_every_thread_is_listed(open_page, database):
         ("approvals-waiting", "legal"),
         ("research-forked", "review"),
         ("research-waiting", "review"),
+        ("sections-waiting", "section"),
     ]
     page.run()
     assert not page.exception
@@ -105,7 +106,7 @@ def test_a_late_answer_is_refused_and_changes_nothing(open_page, database):
 
 def test_an_inbox_without_questions_says_so(open_page):
     page = open_page(page="Inbox")
-    for thread in ("approvals-half", "approvals-waiting", "research-forked", "research-waiting"):
+    for thread in sorted({thread for thread, _ in rows(page)}):
         other = elsewhere(page, thread)
         texts = {"review": "approve"}
         other.answer({question.id: f'"{texts.get(question.node, "yes")}"' for question in other.questions()})
@@ -123,6 +124,6 @@ def test_open_in_debug_goes_to_the_question(open_page):
 
 def test_read_only_lists_the_questions_and_offers_no_answer(open_page):
     page = open_page(read_only=True, page="Inbox")
-    assert len(rows(page)) == 5
+    assert len(rows(page)) == 6
     assert not [button for button in page.button if button.key.startswith(("option_", "send_"))]
     assert "ead-only" in text_of(page, "inbox_cannot")

@@ -22,6 +22,8 @@ from runtime.checkpoint.sql.soundness import WriteKey, few
 from runtime.checkpoint.sql.statements import Conn, Row, Statement
 from runtime.checkpoint.sql.store import read_serialized
 from runtime.checkpoint.sql.tables import (
+    OLDEST_READABLE,
+    READABLE_BY,
     SCHEMA_VERSION,
     checkpoint_store,
     checkpoint_values,
@@ -59,6 +61,7 @@ _WRITE_KEYS = _of_namespace(
 )
 _VALUE_KEYS = _of_namespace(checkpoint_values, _v.checkpoint_id, _v.number, _v.channel)
 _STORES = Statement(select(checkpoint_store.c.id, checkpoint_store.c.version, checkpoint_store.c.generation))
+_READABLE = Statement(select(checkpoint_store.c.readable))
 
 
 def audit(database: Database, serde: SerializerProtocol, progress: Progress | None = None) -> Iterator[Finding]:
@@ -67,10 +70,9 @@ def audit(database: Database, serde: SerializerProtocol, progress: Progress | No
         places = sorted((row[0], row[1]) for row in session.conn.rows(_NAMESPACES))
         headers = {place: session.conn.rows(_HEADERS, *place) for place in places}
         stores = session.conn.rows(_STORES)
+        readable = session.conn.rows(_READABLE) if [row[1] for row in stores] == [SCHEMA_VERSION] else []
     whole = bool(stores) and stores[0][2] == 0  # nothing was ever removed
-    if [row[:2] for row in stores] != [(1, SCHEMA_VERSION)]:
-        what = f"the table of the schema's version has the rows {stores!r}, not one with id 1 and {SCHEMA_VERSION}"
-        yield Finding("", "", "", what)
+    yield from _store_findings(stores, readable, OLDEST_READABLE if database.read_only else SCHEMA_VERSION)
     total, done = sum(map(len, headers.values())), 0
     for place, rows in headers.items():
         try:
@@ -82,6 +84,16 @@ def audit(database: Database, serde: SerializerProtocol, progress: Progress | No
         done += len(rows)
         if progress is not None:
             progress(done, total)
+
+
+def _store_findings(stores: list[Row], readable: list[Row], oldest: int) -> Iterator[Finding]:
+    """What is wrong with the row that tells the schema. A file that is only looked at may have an older one."""
+    if [row[0] for row in stores] != [1] or not oldest <= stores[0][1] <= SCHEMA_VERSION:
+        what = f"the table of the schema's version has the rows {stores!r}, not one with id 1 and {SCHEMA_VERSION}"
+        yield Finding("", "", "", what)
+    elif readable not in ([], [(READABLE_BY,)]):
+        what = f"the table of the schema's version says {readable[0][0]} can read it, not {READABLE_BY}"
+        yield Finding("", "", "", what)
 
 
 class _Namespace:

@@ -66,7 +66,9 @@ class Session(ABC):
 
 
 class Database(ABC):
-    """Where the tables are."""
+    """Where the tables are. `read_only`: opened to look at, and brought up to date by nobody."""
+
+    read_only: bool
 
     @abstractmethod
     def write(self) -> Session:
