@@ -24,8 +24,9 @@ from tests.checkpoint.kit import at
 from tests.checkpoint.recorded import plain
 
 FILES = Path(__file__).parent / "files"
-SQLITE = sorted(path.stem for path in FILES.glob("*.sqlite"))
-POSTGRES = sorted(path.stem for path in FILES.glob("*.sql"))
+# Named, not looked for: a file that is missing then fails its tests, where an empty folder would test nothing.
+SQLITE = ["sqlite-1.0.0", "sqlite-1.0.4", "sqlite-2.0.11", "sqlite-2.0.7"]
+POSTGRES = ["postgres-1.0.9", "postgres-2.0.20", "postgres-2.0.25"]
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def older(request, tmp_path):
     name = request.param
     if name in SQLITE:
         path = tmp_path / "copy.db"
-        shutil.copy(FILES / f"{name}.sqlite", path)
+        shutil.copy(FILES / f"{name}.db3", path)
         shutil.copy(path, tmp_path / "peer.db")
         yield LangGraphSqliteReader(path), lambda: PeerSqlite.from_conn_string(str(tmp_path / "peer.db"))
         return
@@ -51,6 +52,11 @@ def older(request, tmp_path):
 def target(tmp_path):
     with SqliteSaver.from_conn_string(tmp_path / "ours.db") as saver:
         yield saver
+
+
+def test_the_files_are_those_that_are_tested():
+    assert sorted(path.stem for path in FILES.glob("sqlite-*.db3")) == SQLITE
+    assert sorted(path.stem for path in FILES.glob("postgres-*.sql")) == POSTGRES
 
 
 @pytest.mark.parametrize("older", [*SQLITE, *POSTGRES], indirect=True)
@@ -144,7 +150,7 @@ def hostile_values(path):
 
 def test_nothing_that_a_file_says_is_run_and_everything_is_carried(tmp_path, target):
     path = tmp_path / "hostile.db"
-    shutil.copy(FILES / "sqlite-2.0.11.sqlite", path)
+    shutil.copy(FILES / "sqlite-2.0.11.db3", path)
     hostile = hostile_values(path)
     newest = LangGraphSqliteReader(path).get_tuple(at("waiting")).config["configurable"]["checkpoint_id"]
     connection = sqlite3.connect(path)

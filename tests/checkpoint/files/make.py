@@ -1,10 +1,20 @@
 """Makes the databases in this folder: run it with the LangGraph of the version that is to have written them.
 
-    python make.py old.sqlite                      with langgraph-checkpoint-sqlite
+    python make.py sqlite-VERSION.db3              with langgraph-checkpoint-sqlite
     python make.py postgresql://user@host/empty    with langgraph-checkpoint-postgres; then pg_dump
 
 It uses only what LangGraph has had since 0.2, so that every version since writes the same threads: one that sends,
 asks and is answered, and one that waits for its answer.
+
+The SQLite files were written under Python 3.11 with
+
+    langgraph-checkpoint-sqlite  langgraph  langgraph-checkpoint  langchain-core
+    1.0.0                        0.2.3      1.0.2                 0.2.30            values as JSON
+    1.0.4                        0.2.28     1.0.12                0.3.5             as MessagePack, from here on
+    2.0.7                        0.3.34     2.0.25                0.3.56
+    2.0.11                       0.6.0      2.1.1                 0.3.72
+
+They end in .db3, since git ignores *.sqlite and *.db here: a file of that name would never be committed.
 """
 
 import operator
