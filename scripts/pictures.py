@@ -45,7 +45,10 @@ def at_row(node: str, nth: int = 0, then: Callable[[Any], None] | None = None) -
     """Go to a checkpoint of the timeline by the node that made it."""
 
     def act(page: Any) -> None:
-        page.locator(".timeline .row").filter(has=page.locator(".who", has_text=node)).nth(nth).click()
+        row = page.locator(".timeline .row").filter(has=page.locator(".who", has_text=node)).nth(nth)
+        checkpoint = row.get_attribute("data-checkpoint")
+        row.click()
+        page.locator(f'.graph[data-ready="{checkpoint}"]').wait_for()
         settle(page)
         if then is not None:
             then(page)
@@ -77,14 +80,18 @@ SCREENS = (
     Screen("debug", {"thread": "research-forked"}, readme=True),
     Screen("superstep", {"thread": "research-waiting", "tab": "Superstep"}, at_row("plan"), readme=True),
     Screen("edit", {"thread": "research-finished"}, at_row("plan", 1, edit), readme=True),
-    Screen("answer", {"thread": "research-waiting"}, press("do_answer"), readme=True),
-    Screen("failed", {"thread": "flaky-failed", "tab": "Tasks"}, readme=True),
-    Screen("threads", {"page": "Threads"}, readme=True),
-    Screen("inbox", {"page": "Inbox"}, readme=True),
+    Screen("answer", {"thread": "research-waiting"}, press("do_answer")),
+    Screen("failed", {"thread": "flaky-failed", "tab": "Tasks"}),
+    Screen("threads", {"page": "Threads"}),
+    Screen("compare", {"page": "Compare", "thread": "research-forked"}, readme=True),
+    Screen("inbox", {"page": "Inbox"}),
+    Screen("state", {"thread": "react", "tab": "State"}),
+    Screen("subgraph", {"thread": "sections-waiting"}, press("do_into")),
+    Screen("breaks", {"thread": "research-finished"}, press("breakpoints_button", ".st-key-breakpoints")),
+    Screen("branches", {"thread": "research-forked"}, press("branches_button", ".st-key-branches")),
     Screen("diff", {"thread": "research-finished", "tab": "Diff"}),
     Screen("channels", {"thread": "research-finished", "tab": "Channels"}),
     Screen("refused", {"thread": "conflict-failed", "tab": "Tasks"}),
-    Screen("messages", {"thread": "react"}),
     Screen("help", {"thread": "counter"}, press("help", "[role=dialog]")),
     Screen("new_run", {"thread": "counter"}, press("new_run", "[role=dialog]")),
 )
