@@ -43,6 +43,10 @@ class Live:
         to = stood.spot.id if hold else ""
         return replace(cursor, branch=stood.spot.branch, checkpoint=to, task="", path=() if to == "" else cursor.path)
 
+    def led(self) -> None:
+        """Forget where the person stood: a run of their own leads the cursor, which is nobody else's news."""
+        self._stood = None
+
     def saw(self, cursor: Cursor, spot: Spot, history: History) -> None:
         """Note where the person stands, and what they have seen."""
         about = (cursor.graph, spot.thread, spot.namespace)

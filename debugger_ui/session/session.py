@@ -314,6 +314,7 @@ class DebugSession(Looking):
         if progress.checkpoint in history.branch_of:
             branch = history.branch_of[progress.checkpoint]
             self.cursor = replace(self.cursor, namespace="", branch=branch, checkpoint="", task="", path=())
+            self._live.led()
         if not progress.busy:
             self._mine = None
             self._seen = None

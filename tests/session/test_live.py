@@ -148,6 +148,21 @@ def test_an_edit_in_hand_is_held_at_its_checkpoint(watched):
     assert session.checkpoint().id == head
 
 
+def test_a_run_of_ones_own_is_gone_along_with_though_an_edit_is_in_hand(kit, open_graph):
+    def one(state):
+        return {"total": 1}
+
+    session = DebugSession(open_graph(chain(kit, one)))
+    session.new_run('{"total": 1}', thread="t")
+    done(session)
+    session.catch_up(hold=True)
+    before = session.checkpoint().id
+    session.step()
+    ended = done(session)  # as a look from the timer sees it, before the page is drawn
+    assert not session.catch_up(hold=True).count
+    assert session.checkpoint().id == ended.checkpoint != before
+
+
 def test_a_hidden_branch_brings_no_news(watched):
     write, session = watched
     write("edit", "t")
