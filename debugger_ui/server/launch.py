@@ -21,6 +21,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 LOCAL = ("127.0.0.1", "localhost")
 ANY_ADDRESS = ("0.0.0.0", "::", "")
 BROWSER_DELAY = 0.3
+NEVER = 1e12
+"""Bytes of a message that no message has."""
 
 
 class PortTaken(Exception):
@@ -73,6 +75,9 @@ def config(host: str, port: int) -> dict[str, Any]:
         "client.showErrorDetails": "none",
         "client.showErrorLinks": "false",
         "runner.magicEnabled": False,
+        # A browser may drop a message that the server then only names, while fragments and clicks cross on the way;
+        # that ends its connection for good. So every message is sent in full.
+        "global.minCachedMessageSize": NEVER,
         "runner.fastReruns": True,
         "theme.base": str(PACKAGE / "theme.toml"),
     }
