@@ -43,7 +43,8 @@ def folder(tmp_path_factory):
     shutil.copy(Path(__file__).with_name("project.py"), made / "project.py")
     graphs = {name: f"./project.py:{name}" for name in ("hostile", "gated", "rich", "large")}
     with SqliteSaver.from_conn_string(made / "project.sqlite") as saver:
-        for builder, stop in ((rich_builder, "fail"), (large_builder, "n0")):
+        # The newest thread is the one that a page opens by itself: not the one that has a table for a graph.
+        for builder, stop in ((large_builder, "n0"), (rich_builder, "fail")):
             name = "rich" if stop == "fail" else "large"
             graph = builder.compile(checkpointer=saver, interrupt_before=[stop])
             graph.invoke({"note": "begun"}, {"configurable": {"thread_id": name}, "metadata": {"graph": name}})
@@ -69,6 +70,8 @@ def begin(desk, graph, thread, *, run=False):
     select = desk.page.locator(".st-key-new_run_graph select")
     select.select_option(label=graph)
     expect(select).to_have_attribute("data-value", graph)
+    fields = desk.page.locator(f".stDialog [class*=st-key-input_{graph}_]")
+    fields.first.wait_for()  # until then the fields are those of the graph that was chosen before
     box = desk.page.locator(".st-key-new_run_thread input")
     expect(box).to_be_visible()
     desk.settle()
@@ -76,7 +79,7 @@ def begin(desk, graph, thread, *, run=False):
     if graph == "gated":
         desk.type_json("input_gated_log", '["begun"]')
     else:
-        desk.page.locator(".stDialog textarea").fill("begun")
+        fields.locator("textarea").first.fill("begun")
     desk.page.locator(".st-key-start_note").click()  # leaves the field, so that what was typed is known
     desk.settle()
     start = desk.button("start_run" if run else "start")
