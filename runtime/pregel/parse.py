@@ -22,6 +22,7 @@ from runtime._constants import (
 from runtime._context import CONFIG_KEY_TASK
 from runtime.pregel.context import TaskContext
 from runtime.pregel.handover import strip_ids
+from runtime.pregel.own import own
 from runtime.pregel.run import DEFAULT_RECURSION_LIMIT, Origin, Run
 
 if TYPE_CHECKING:
@@ -111,20 +112,20 @@ def _metadata(config: RunnableConfig) -> dict[str, Any]:
 
 def resolve_saver(graph: Pregel, config: RunnableConfig, outer: TaskContext | None) -> BaseCheckpointSaver[Any] | None:
     """The saver that a call of `graph` uses. Raises RuntimeError for `checkpointer=True` at the root."""
-    own = graph.checkpointer
-    if own is False:
+    given = graph.checkpointer
+    if given is False:
         return None
     lent = config.get(CONF, {}).get(CONFIG_KEY_CHECKPOINTER)
     if lent is None and outer is not None:
         lent = outer.run.saver
     if isinstance(lent, BaseCheckpointSaver):
-        return lent
-    if own is True:
+        return own(lent)
+    if given is True:
         raise RuntimeError(
             "checkpointer=True asks for the checkpointer of the graph around this one, and there is none; "
             "give a graph that is run by itself a saver"
         )
-    return own if isinstance(own, BaseCheckpointSaver) else None
+    return own(given) if isinstance(given, BaseCheckpointSaver) else None
 
 
 def new_run(

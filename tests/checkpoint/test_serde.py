@@ -60,7 +60,8 @@ from tests.checkpoint.things import (
     Word,
 )
 
-serde = Serializer(allow=things.ALL)
+# As our graphs ask for them: LangGraph may be loaded too.
+serde = Serializer(allow=[*things.ALL, Command, Interrupt, Overwrite, Send, TimeoutPolicy])
 
 
 def through(value, by=serde):

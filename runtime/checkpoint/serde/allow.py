@@ -89,7 +89,7 @@ def find(module: str, name: str, names: frozenset[Key], known: dict[Key, type]) 
     if cls is not None:
         return cls
     if name in SHARED and module in _HOMES:
-        return _graph_type(name)
+        return known.get((OUR_TYPES, name)) or _graph_type(name)
     if key not in SAFE and key not in names:
         raise LookupError(f"the class is not allowed: call runtime.checkpoint.serde.allow_types({name})")
     try:
@@ -102,8 +102,9 @@ def find(module: str, name: str, names: frozenset[Key], known: dict[Key, type]) 
 
 
 def _graph_type(name: str) -> Any:
-    """`Send` and the like: ours; but the peer's in a program that runs it and not us."""
-    for module in (OUR_TYPES, GRAPH_TYPES):
-        if module in sys.modules:
-            return getattr(sys.modules[module], name)
-    return getattr(import_module(OUR_TYPES), name)
+    """`Send` and the like, for whoever does not ask for ours: the peer's in a program that has it loaded.
+
+    Its graphs take no others, and may use the same saver as ours, which do ask (`runtime.pregel.own`).
+    """
+    peer = sys.modules.get(GRAPH_TYPES)
+    return getattr(peer if peer is not None else import_module(OUR_TYPES), name)
