@@ -100,6 +100,15 @@ def test_the_debug_page_fits_the_window(demo, desk_at, width, height, scheme):
         assert box["height"] > 20
         assert box["y"] + box["height"] <= height
         assert box["x"] + box["width"] <= width
+    desk.rows().nth(1).click()
+    standing = desk.page.locator(".st-key-standing")
+    expect(standing).to_contain_text("not the newest")
+    desk.settle()
+    room = desk.page.locator(".st-key-header_line").bounding_box()
+    for chip in standing.locator(".chip").all():
+        box = chip.bounding_box()
+        assert box["x"] + box["width"] <= room["x"] + room["width"]
+    assert desk.page.evaluate(CLIPPED) == []
     background = desk.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
     channels = [int(part) for part in re.findall(r"\d+", background)[:3]]
     assert (sum(channels) > 3 * 128) == (scheme == "light")
@@ -346,6 +355,7 @@ def test_malformed_json_keeps_the_text_and_says_where(desk):
     desk.type_json("editor_findings", '[{"topic": "winter",}]')
     desk.page.locator(".st-key-save_branch button:visible").click()
     expect(desk.page.locator(".st-key-message [role=alert]")).to_contain_text("findings")
+    assert desk.page.evaluate(CLIPPED) == []
     expect(desk.page.locator(".st-key-editor_findings .cm-content")).to_contain_text('[{"topic": "winter",}]')
     expect(desk.page.locator(".timeline")).to_have_attribute("data-count", str(before))
     desk.page.locator(".st-key-message .dismiss").click()
