@@ -71,7 +71,8 @@ def standing(overview: Overview, view: CheckpointView | None) -> sheet.Block:
     """Return how the checkpoint stands, whether anything can be changed, and the database."""
     items: list[sheet.Item | None] = []
     if view is not None:
-        items.append(status_chip(view.status, len(view.questions)))
+        if view.head or view.status != "done":  # as in the timeline: "finished" is said of the end of a branch
+            items.append(status_chip(view.status, len(view.questions)))
         if not view.head:
             items.append(sheet.chip("not the newest", "edit", "fork", title="Step from here starts a branch"))
     if overview.read_only:

@@ -12,13 +12,13 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.postgres import PostgresSaver as PeerPostgres
 from langgraph.checkpoint.sqlite import SqliteSaver as PeerSqlite
+from langgraph.types import Send
 from sqlalchemy import create_engine
 
 from runtime.checkpoint.importing import import_threads
 from runtime.checkpoint.langgraph import LangGraphSqliteReader, open_langgraph
 from runtime.checkpoint.serde import Opaque
 from runtime.checkpoint.sqlite import SqliteSaver
-from runtime.types import Send
 from tests.checkpoint.files import make
 from tests.checkpoint.kit import at
 from tests.checkpoint.recorded import plain

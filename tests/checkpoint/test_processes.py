@@ -8,9 +8,10 @@ import random
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -191,3 +192,34 @@ def test_threads_of_one_process_share_a_saver(tmp_path):
         assert failures == []
         for line in lines:
             check(saver, line)
+
+
+def test_whoever_saves_at_once_saves_in_an_order_that_can_be_read_at_any_time(tmp_path):
+    """Threads store writes and the checkpoint that is made of them, as LangGraph does behind a run; another reads."""
+    path = tmp_path / "at_once.db"
+    with SqliteSaver.from_conn_string(path) as saver, SqliteSaver.from_conn_string(path) as reader:
+        line, stop, seen = Line(saver, "t"), Event(), []
+        line.put({"log": ["begin"]})
+
+        def read():
+            while not stop.is_set():
+                seen.append(reader.get_tuple(at("t")).checkpoint["channel_values"]["log"])
+
+        reading = Thread(target=read)
+        reading.start()
+        with ThreadPoolExecutor(4) as pool:
+            log = ["begin"]
+            for step in range(60):
+                parent, added = line.config, [[f"{step} {n}"] for n in range(3)]
+                log = [*log, *(item for value in added for item in value)]
+                jobs = [
+                    pool.submit(saver.put_writes, parent, [("log", new)], f"task {n}") for n, new in enumerate(added)
+                ]
+                jobs.append(pool.submit(line.put, {"log": log}, whole=True))
+                for job in jobs:
+                    job.result()
+        stop.set()
+        reading.join()
+        assert reader.get_tuple(at("t")).checkpoint["channel_values"]["log"] == log
+        assert all(found == log[: len(found)] for found in seen)
+        assert list(saver.audit()) == []

@@ -36,9 +36,9 @@ class Watched(dict):
         return super().__getitem__(topic)
 
     def wait_for_siblings(self):
-        """Return when the results of all the other workers are on disk."""
+        """Return when the results of all the other workers are on disk, beside what the planner wrote."""
         connection = sqlite3.connect(self.database, timeout=10)
-        while connection.execute(SAVED).fetchone()[0] < len(self) - 1:
+        while connection.execute(SAVED).fetchone()[0] < len(self):
             time.sleep(0.005)
 
 

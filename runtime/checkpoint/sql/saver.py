@@ -323,19 +323,21 @@ class DatabaseSaver(Looking, BaseCheckpointSaver[int]):
         return config_of(step.thread_id, step.ns, step.checkpoint["id"])
 
     def _do(self, job: Job) -> None:
-        self._worker.flush()
-        job.prepare(self._store.heads)
-        self._store.execute((job,))
+        with self._store.turn(job.thread_id):
+            self._worker.flush()
+            job.prepare(self._store.heads)
+            self._store.execute((job,))
 
     def _submit(self, job: PutStep | PutWrites) -> Future[None]:
-        job.prepare(self._store.heads)
-        if job.ready:
-            return self._worker.add(job)
-        done: Future[None] = Future()
-        self._worker.flush()
-        self._store.execute((job,))
-        done.set_result(None)
-        return done
+        with self._store.turn(job.thread_id):
+            job.prepare(self._store.heads)
+            if job.ready:
+                return self._worker.add(job)
+            done: Future[None] = Future()
+            self._worker.flush()
+            self._store.execute((job,))
+            done.set_result(None)
+            return done
 
     def _change(self, work: Any, *arguments: Any) -> None:
         self._worker.flush()

@@ -6,6 +6,7 @@ Rule 3: nothing is saved on top of a checkpoint that could not be saved, however
 """
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, TypeVar
 
 from runtime.checkpoint.base import SerializerProtocol
@@ -21,6 +22,7 @@ from runtime.checkpoint.sql.tables import SCHEMA_VERSION
 T = TypeVar("T")
 
 _MOST_LOST = 4096
+_TURNS = 64  # locks that the threads of a database share
 
 
 class _Undo(Exception):
@@ -36,7 +38,16 @@ class Store:
         self.handed = Handed()
         self._stamp: int | None = None
         self._version = SCHEMA_VERSION
+        self._turns = tuple(Lock() for _ in range(_TURNS))
         self._lost: dict[tuple[str, str, str | None], Reason] = {}  # checkpoints that could not be saved, and why
+
+    def turn(self, thread_id: str) -> Lock:
+        """Held from a job's `prepare` until it is committed or queued, so that jobs are committed in the order of that.
+
+        A checkpoint refers to rows of writes that were prepared before it. Committed in another order, by threads that
+        save at once, it would be there without them.
+        """
+        return self._turns[hash(thread_id) % _TURNS]
 
     def execute(self, jobs: Sequence[Job]) -> None:
         """Write prepared jobs in one transaction, in their order."""

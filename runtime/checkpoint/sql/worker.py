@@ -34,8 +34,9 @@ class Worker:
 
     def write(self, job: Job) -> "asyncio.Future[None]":
         """Encode a job here and have it committed there."""
-        job.prepare(self._store.heads)
-        return asyncio.wrap_future(self.add(job))
+        with self._store.turn(job.thread_id):
+            job.prepare(self._store.heads)
+            return asyncio.wrap_future(self.add(job))
 
     async def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Call a function on the worker's thread, after everything that was handed over before."""
