@@ -16,7 +16,7 @@ SOURCES := $(shell find runtime debugger_ui sample_graphs ! -name '*.py[cod]' ! 
 
 # Three files at a time: the browser tests wait as much as they compute. A file stays on one worker, so that its
 # tests share their server.
-PYTEST := -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := -n 3 --dist loadfile
 
 .PHONY: help demo test check tests install clean
 

@@ -12,11 +12,6 @@ def pytest_configure(config):
         config.stash[_RUN] = postgres.Run()
 
 
-def pytest_collection_modifyitems(items):
-    """The tests of the page first: they wait much, and what only computes fills the gaps. Otherwise they come last."""
-    items.sort(key=lambda item: "ui" not in item.path.parent.name)
-
-
 def pytest_unconfigure(config):
     run = config.stash.get(_RUN, None)
     if run is not None:
