@@ -14,9 +14,9 @@ endif
 # With the folders, whose time tells of a file that was removed.
 SOURCES := $(shell find runtime debugger_ui sample_graphs ! -name '*.py[cod]' ! -name __pycache__ 2>/dev/null)
 
-# Three files at a time: the browser tests wait as much as they compute. A file stays on one worker, so that its
+# Two files at a time: the browser tests wait as much as they compute. A file stays on one worker, so that its
 # tests share their server.
-PYTEST := -n 3 --dist loadfile
+PYTEST := -n 2 --dist loadfile
 
 .PHONY: help demo test check tests install clean
 
