@@ -98,7 +98,7 @@ def pick_node(here: Tab) -> None:
     chosen = str((state("graph").get("selected") or {}).get("node", "")).partition("|")[0]
     here.node = "" if chosen == here.node else chosen
     if here.node:
-        st.session_state[inspector.TAB_KEY] = inspector.TASKS
+        inspector.show(inspector.TASKS)
 
 
 def author(view: CheckpointView) -> sheet.Item | None:

@@ -191,7 +191,7 @@ def blocks(question: QuestionView, view: CheckpointView | None, busy: bool) -> l
 def open_in_debug(here: Tab, question: QuestionView) -> None:
     """Go to the question on the Debug page."""
     st.session_state["page"] = header.DEBUG
-    st.session_state[inspector.TAB_KEY] = inspector.TASKS
+    inspector.show(inspector.TASKS)
     header.open_thread(here, question.thread)
     here.act(here.session.move, checkpoint=question.checkpoint)
 

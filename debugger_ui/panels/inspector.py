@@ -8,6 +8,7 @@ from debugger_ui.panels.tab import Tab
 from debugger_ui.session.views import CheckpointView
 
 TAB_KEY = "tab"
+OPENED, KEPT = "_tab_opened", "_tab_kept"
 STATE, DIFF, TASKS, CHANNELS, EDIT = "State", "Diff", "Tasks", "Channels", "Edit"
 SUPERSTEP = "Superstep"
 PANELS = {
@@ -18,6 +19,33 @@ PANELS = {
     CHANNELS: channels.channels,
     EDIT: edit.edit,
 }
+
+
+def show(tab: str) -> None:
+    """Open a tab for the person."""
+    st.session_state[OPENED] = open_tab(), tab
+    st.session_state[TAB_KEY] = tab
+
+
+def open_tab() -> str:
+    """Return the open tab: before it is drawn for the first time, the first one."""
+    return str(st.session_state.get(TAB_KEY) or STATE)
+
+
+def keep(drawn: str) -> None:
+    """Have the next run take back a late word of the browser: that the tab before the one we opened is open.
+
+    A look from the timer says which tab the browser shows, and may have been on its way when another was opened. A
+    person's own choice comes with a run of the page, and never differs from what that has drawn.
+    """
+    if st.session_state.get(OPENED) == (open_tab(), drawn):
+        st.session_state[KEPT] = drawn
+
+
+def settle() -> None:
+    """Take it back, before the tabs are drawn."""
+    if kept := st.session_state.pop(KEPT, None):
+        st.session_state[TAB_KEY] = kept
 
 
 def inspector(here: Tab, view: CheckpointView | None) -> None:

@@ -30,13 +30,13 @@ def pulse(here: Tab) -> Hashable:
 def catch_up(here: Tab) -> None:
     """Take in what came from elsewhere, before the page is drawn. An edit in hand stays at its checkpoint."""
     here.pulse = pulse(here)
-    editing = tab() == inspector.EDIT and header.page() == header.DEBUG
+    editing = inspector.open_tab() == inspector.EDIT and header.page() == header.DEBUG
     here.news = here.see(here.session.catch_up, hold=editing) or News()
 
 
 def watch(here: Tab, draw: Callable[[RunProgress], None] | None = None) -> None:
     """Look for news from a fragment, often while a run is going on; `draw` is drawn anew at each look."""
-    seen = here.pulse, tab(), header.page()
+    seen = here.pulse, inspector.open_tab(), header.page()
     busy = bool(here.session.workspace.board.busy())
 
     def look() -> None:
@@ -44,17 +44,13 @@ def watch(here: Tab, draw: Callable[[RunProgress], None] | None = None) -> None:
             draw(here.session.progress())
         if dialogs.is_open():
             return
-        if (pulse(here), tab(), header.page()) != seen:
+        if (pulse(here), inspector.open_tab(), header.page()) != seen:
+            inspector.keep(seen[1])
             here.leading = True
             here.remembered.clear()
             st.rerun()
 
     st.fragment(look, run_every=BUSY_POLL if busy else IDLE_POLL)()
-
-
-def tab() -> str:
-    """Return the open tab of the inspector: before it is drawn for the first time, the first one."""
-    return str(st.session_state.get(inspector.TAB_KEY) or inspector.STATE)
 
 
 def words(news: News) -> str:

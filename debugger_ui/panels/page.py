@@ -9,7 +9,19 @@ from pathlib import Path
 import streamlit as st
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import compare, compare_choice, debug, dialogs, header, inbox, live, nested, tab, threads
+from debugger_ui.panels import (
+    compare,
+    compare_choice,
+    debug,
+    dialogs,
+    header,
+    inbox,
+    inspector,
+    live,
+    nested,
+    tab,
+    threads,
+)
 from debugger_ui.panels.tab import Tab
 from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
@@ -48,6 +60,7 @@ def draw(here: Tab) -> None:
     here.read_url()
     land(here)
     dialogs.closed()
+    inspector.settle()
     live.catch_up(here)
     progress = here.progress()
     view = here.see(here.session.checkpoint)

@@ -127,7 +127,7 @@ def open_failure(here: Tab) -> None:
         here.notice = here.notice if here.problem else "No thread stands at a failure."
         return
     st.session_state["page"] = header.DEBUG
-    st.session_state[inspector.TAB_KEY] = inspector.TASKS
+    inspector.show(inspector.TASKS)
     header.open_thread(here, found.id)
 
 

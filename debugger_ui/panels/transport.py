@@ -63,8 +63,8 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
         button(here, INTO, lambda: into(here), nested.way_in(here.nesting))
         button(here, OUT, lambda: nested.out(here), nested.way_out(here.nesting))
         st.space("small")
-        button(here, FORK, lambda: show(inspector.EDIT), can.edit)
-        button(here, ANSWER, lambda: show(inspector.TASKS), answerable(can, view), main=waits(view))
+        button(here, FORK, lambda: inspector.show(inspector.EDIT), can.edit)
+        button(here, ANSWER, lambda: inspector.show(inspector.TASKS), answerable(can, view), main=waits(view))
         breakpoints.popover(here)
         with st.container(key="progress_line"):
             live.watch(here, lambda now: sheet.line(activity(now, view, here.nesting), key="activity", height=32))
@@ -114,7 +114,7 @@ def answerable(can: Abilities, view: CheckpointView | None) -> Ability:
 def into(here: Tab) -> None:
     """Step into the subgraph that is meant; of several, the tasks show which there are."""
     if here.nesting is not None and not here.nesting.into.allowed:
-        show(inspector.TASKS)
+        inspector.show(inspector.TASKS)
         here.notice = here.nesting.into.reason
         return
     nested.enter(here)
@@ -128,14 +128,9 @@ def phases(here: Tab, view: CheckpointView | None) -> Ability:
 
 def phase(here: Tab, view: CheckpointView | None) -> None:
     """Show the superstep, and do its next phase."""
-    show(inspector.SUPERSTEP)
+    inspector.show(inspector.SUPERSTEP)
     if view is not None:
         superstep.advance(here, view)
-
-
-def show(tab: str) -> None:
-    """Open a tab of the inspector."""
-    st.session_state[inspector.TAB_KEY] = tab
 
 
 def working(progress: RunProgress) -> sheet.Block:

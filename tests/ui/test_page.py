@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from debugger_ui.panels import inspector
 from debugger_ui.server import shared
 from debugger_ui.session.session import DebugSession
 from sample_graphs.recorded import THREADS
@@ -225,3 +226,15 @@ def test_without_anything_open_the_page_says_how_to_start():
     page = AppTest.from_file(str(APP), default_timeout=60).run()
     assert not page.exception
     assert "forkpoint demo" in text_of(page, "nothing_open")
+
+
+@pytest.mark.parametrize(("said", "then"), [("Edit", "Tasks"), ("Diff", "Diff")], ids=["late", "chosen"])
+def test_only_a_late_word_of_the_browser_does_not_change_the_tab_that_was_opened(monkeypatch, said, then):
+    state = {}
+    monkeypatch.setattr(inspector.st, "session_state", state)
+    inspector.show("Edit")
+    inspector.show("Tasks")
+    state[inspector.TAB_KEY] = said  # as a look from the timer brings it, on a page that was drawn with Tasks
+    inspector.keep("Tasks")
+    inspector.settle()
+    assert inspector.open_tab() == then

@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 
-from playwright.sync_api import TimeoutError, expect
+from playwright.sync_api import expect
 
 ONE_FINDING = json.dumps([{"topic": "winter", "source": "a person", "says": "ice stops the ferry on 14 days a year"}])
 
@@ -30,12 +30,7 @@ def answer(desk, option):
     card = desk.page.locator(f"[class*=st-key-question_]:has(button){past}").first
     choice = card.get_by_role("button", name=option, exact=True)
     desk.button("do_answer").click()
-    try:
-        choice.wait_for(timeout=20_000)
-    except TimeoutError:  # on a starved machine Streamlit can lose a click that crosses a look for news
-        desk.settle()
-        desk.button("do_answer").click()
-        choice.wait_for()
+    choice.wait_for()
     desk.settle()
     asked = re.search(r"st-key-question_([0-9a-f]+)", card.get_attribute("class"))
     desk.answered = f"{past}:not(.st-key-question_{asked[1]})"
