@@ -1,142 +1,133 @@
-"""What people set up for a graph, kept in a small JSON file beside the database: breakpoints and watches.
+"""What people set up for a graph or said about a thread: breakpoints and watches, names and notes.
 
-Rules:
-- Several programs may have the file open. Each change reads it anew under a lock, changes one row, and
-  replaces the file as a whole, so that nobody's rows are lost and nobody reads half a file.
-- A file that cannot be read is left as it is; then, as without a file, rows last as long as the process.
+Rows lie in a file beside the database (`beside.py`), if there is one. One that cannot be read is left as it is;
+then, as without a file, rows last as long as the process.
 """
 
-import json
-import os
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from debugger_ui.session.beside import Beside, Rows
 
 SUFFIX = ".forkpoint-stops.json"
-LOCK = ".lock"
 
 Key = tuple[str, str, str]
 Row = Mapping[str, Any]
-Stamp = tuple[int, int, int]
-"""Time, size and number of a file."""
 
 
 class Kept:
-    """Rows of plain values by (kind, graph, id)."""
+    """Rows of plain values by kind, owner (a graph or a thread) and id.
 
-    def __init__(self, file: FilePath | None = None) -> None:
-        self.file = file
+    `what` says in messages what the rows are, `owner` is their name for it in the file. Without `keep` a file is read
+    and never written.
+    """
+
+    def __init__(
+        self,
+        file: FilePath | None = None,
+        *,
+        what: str = "breakpoints and watches",
+        owner: str = "graph",
+        keep: bool = True,
+    ) -> None:
         self.problem = ""
         """Why rows are not kept on disk, in a sentence; empty when they are or need not be."""
+        self._what = what
+        self._fields = ("kind", owner, "id")
+        self._keep = keep
         self._lock = threading.RLock()
         self._rows: dict[Key, Row] = {}
-        self._read: Stamp | None = None
-        """Which state of the file was read last."""
+        self._beside = Beside(file) if file is not None else None
+        self._own: dict[Key, Row | None] = {}
+        """Changes of this process that no file takes; None: the row is gone."""
+        self._look()
 
-    def rows(self, kind: str, graph: str) -> dict[str, Row]:
+    @property
+    def on_disk(self) -> bool:
+        """Whether what is changed is written to a file."""
+        return self._keep and self._beside is not None
+
+    def row(self, kind: str, owner: str, id_: str) -> Row | None:
+        """Return one row, if it is there."""
+        with self._lock:
+            self._look()
+            return self._rows.get((kind, owner, id_))
+
+    def rows(self, kind: str, owner: str) -> dict[str, Row]:
         """Return the rows of a kind by id, in the order in which they were made."""
         with self._lock:
-            if self.file is not None:
-                self._look(self.file)
-            return {id_: row for (k, g, id_), row in self._rows.items() if (k, g) == (kind, graph)}
+            self._look()
+            return {id_: row for (k, o, id_), row in self._rows.items() if (k, o) == (kind, owner)}
 
-    def _look(self, file: FilePath) -> None:
-        """Read the file if it has changed; without its lock in a folder that only lets look."""
-        try:
-            if self._stamp() == self._read:
-                return
-            try:
-                with _locked(file):
-                    self._load()
-            except PermissionError:
-                self._load()
-        except OSError as error:  # it may be there again at the next look
-            self.problem = self._unreadable(error)
-
-    def put(self, kind: str, graph: str, id_: str, row: Row) -> None:
+    def put(self, kind: str, owner: str, id_: str, row: Row) -> None:
         """Set a row; one that is there keeps its place."""
-        self._change(lambda rows: rows.update({(kind, graph, id_): dict(row)}))
+        self._change((kind, owner, id_), dict(row))
 
-    def drop(self, kind: str, graph: str, id_: str) -> None:
+    def drop(self, kind: str, owner: str, id_: str) -> None:
         """Take a row away if it is there."""
-        self._change(lambda rows: rows.pop((kind, graph, id_), None))
+        self._change((kind, owner, id_), None)
 
-    def _change(self, change: Callable[[dict[Key, Row]], object]) -> None:
+    def _change(self, key: Key, row: Row | None) -> None:
+        def change(rows: Rows) -> Rows:
+            known = self._parsed(rows)
+            _apply(known, key, row)
+            return [dict(zip(self._fields, at, strict=True)) | dict(values) for at, values in known.items()]
+
         with self._lock:
-            try:
-                if self.file is not None:
-                    with _locked(self.file):
-                        self._load()
-                        change(self._rows)
-                        self._save()
+            if self.on_disk and self._beside is not None:
+                try:
+                    self._rows = self._parsed(self._beside.change(change))
                     return
-            except OSError as error:
-                self._give_up(f"Breakpoints and watches last only as long as this program: {error}.")
-            change(self._rows)
+                except OSError as error:
+                    self._give_up(f"{self._title()} last only as long as this program: {error}.")
+                except ValueError as error:
+                    self._give_up(self._unreadable(error))
+            self._own[key] = row
+            _apply(self._rows, key, row)
 
-    def _stamp(self) -> Stamp | None:
-        """Return which state of the file is there, None when there is no file."""
-        if self.file is None:
-            return None
-        try:
-            found = self.file.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-    def _load(self) -> None:
-        stamp = self._stamp()
-        if self.file is None or stamp == self._read:
+    def _look(self) -> None:
+        """Read the file if it has changed."""
+        if self._beside is None:
             return
         try:
-            rows = json.loads(self.file.read_text(encoding="utf-8")) if stamp is not None else []
-            self._rows = {
-                (str(row["kind"]), str(row["graph"]), str(row["id"])): {
-                    name: value for name, value in row.items() if name not in ("kind", "graph", "id")
+            rows = self._beside.news()
+            if rows is None:
+                return
+            self._rows, self.problem = self._parsed(rows), ""
+        except OSError as error:  # it may be there again at the next look
+            self.problem = self._unreadable(error)
+        except ValueError as error:
+            self._give_up(self._unreadable(error))
+        for key, row in self._own.items():
+            _apply(self._rows, key, row)
+
+    def _parsed(self, rows: Rows) -> dict[Key, Row]:
+        kind, owner, id_ = self._fields
+        try:
+            return {
+                (str(row[kind]), str(row[owner]), str(row[id_])): {
+                    name: value for name, value in row.items() if name not in self._fields
                 }
                 for row in rows
             }
-            self._read, self.problem = stamp, ""
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            self._give_up(self._unreadable(error))
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"a row is not as it should be: {error!r}") from error
+
+    def _title(self) -> str:
+        return f"{self._what[:1].upper()}{self._what[1:]}"
 
     def _unreadable(self, error: Exception) -> str:
-        name = self.file.name if self.file is not None else ""
-        return f"The breakpoints and watches in {name} cannot be read ({error}); they are left as they are."
+        name = self._beside.file.name if self._beside is not None else ""
+        return f"The {self._what} in {name} cannot be read ({error}); they are left as they are."
 
     def _give_up(self, problem: str) -> None:
-        self.problem, self.file = problem, None
-
-    def _save(self) -> None:
-        if self.file is None:
-            return
-        rows = [{"kind": kind, "graph": graph, "id": id_, **row} for (kind, graph, id_), row in self._rows.items()]
-        fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}.new")
-        fresh.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-        os.replace(fresh, self.file)
-        self._read = self._stamp()
+        self.problem, self._beside = problem, None
 
 
-@contextmanager
-def _locked(file: FilePath) -> Iterator[None]:
-    """Hold the lock of a file, which is a file beside it; the system gives it back when a program dies."""
-    with file.with_name(file.name + LOCK).open("a+b") as handle:
-        if sys.platform == "win32":
-            handle.seek(0)
-            msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK, 1)
-        else:
-            fcntl.flock(handle.fileno(), fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            if sys.platform == "win32":
-                handle.seek(0)
-                msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
+def _apply(rows: dict[Key, Row], key: Key, row: Row | None) -> None:
+    if row is None:
+        rows.pop(key, None)
+    else:
+        rows[key] = row

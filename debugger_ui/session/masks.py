@@ -9,8 +9,6 @@ Rules:
 """
 
 import fnmatch
-import json
-import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +19,7 @@ from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Failure, Fold, Question, Record, Task
+from debugger_ui.session.beside import Beside
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.secrets import Secrets
 from debugger_ui.session.veil import Veil, Walk
@@ -42,18 +41,20 @@ class Masks:
 
     def __init__(self, given: Iterable[str] = (), file: FilePath | None = None, *, keep: bool = True) -> None:
         """`given` hold as long as this object; those in `file` are read, and written if `keep`."""
-        self.file = file
         self.keep = keep
         self.problem = ""
         """Why what is masked lasts only as long as the program, in a sentence; else empty."""
         self._lock = threading.Lock()
         self._given = tuple(dict.fromkeys(map(checked, given)))
-        self._kept = _read(file)
+        self._beside = Beside(file) if file is not None else None
+        self._kept: tuple[str, ...] = ()
         self._secrets = Secrets()
+        self._look()
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """All patterns: those given for good first."""
+        """All patterns: those given for good first. What another program masks meanwhile is masked here too."""
+        self._look()
         return tuple(dict.fromkeys([*self._given, *self._kept]))
 
     def views(self) -> tuple[MaskView, ...]:
@@ -69,8 +70,7 @@ class Masks:
         pattern = checked(pattern)
         with self._lock:
             if pattern not in self.patterns:
-                self._kept = (*self._kept, pattern)
-                self._save()
+                self._change(lambda known: [*known, pattern])
 
     def remove(self, pattern: str) -> None:
         """Show again what a pattern names; an unknown one is already gone.
@@ -82,8 +82,7 @@ class Masks:
             raise refuse(f"{pattern!r} was masked with --mask; start without it to see the values.")
         with self._lock:
             if pattern in self._kept:
-                self._kept = tuple(known for known in self._kept if known != pattern)
-                self._save()
+                self._change(lambda known: [one for one in known if one != pattern])
 
     # --- values -------------------------------------------------------------------------------
 
@@ -173,15 +172,41 @@ class Masks:
 
     # --- the file -----------------------------------------------------------------------------
 
-    def _save(self) -> None:
-        if self.file is None or not self.keep:
+    def _look(self) -> None:
+        """Read the file if it has changed.
+
+        Raises:
+            SessionError: it cannot be read; showing everything then would show what somebody masked.
+        """
+        if self._beside is None:
             return
-        fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}.new")
         try:
-            fresh.write_text(json.dumps(list(self._kept), indent=1), encoding="utf-8")
-            os.replace(fresh, self.file)
-        except OSError as error:
+            rows = self._beside.news()
+            if rows is not None:
+                self._kept = _texts(rows)
+        except (OSError, ValueError) as error:
+            raise refuse(
+                f"{self._beside.file.name} says which keys are masked and cannot be read ({error}). Mend it or take it "
+                "away: until then nothing is shown, since it might be what should not be.",
+                kind="database",
+            ) from None
+
+    def _change(self, change: Callable[[list[Any]], list[Any]]) -> None:
+        if self._beside is None or not self.keep:
+            self._kept = _texts(change(list(self._kept)))
+            return
+        try:
+            self._kept = _texts(self._beside.change(lambda rows: change(list(_texts(rows)))))
+        except (OSError, ValueError) as error:
+            self._beside = None
+            self._kept = _texts(change(list(self._kept)))
             self.problem = f"What is masked here lasts only as long as this program: {error}."
+
+
+def _texts(rows: list[Any]) -> tuple[str, ...]:
+    if not all(isinstance(row, str) for row in rows):
+        raise ValueError("a list of texts is wanted")
+    return tuple(dict.fromkeys(map(checked, rows)))
 
 
 def _channel(walk: Walk, name: str, value: Any) -> Any:
@@ -238,24 +263,3 @@ def _expression(pattern: str) -> str:
 def _translated(part: str) -> str:
     # `(?s:...)\Z` or `\z`, by version: the inner part is what stands between.
     return fnmatch.translate(part).removeprefix("(?s:").rpartition(")")[0]
-
-
-def _read(file: FilePath | None) -> tuple[str, ...]:
-    """Return the patterns that a file holds.
-
-    Raises:
-        SessionError: it cannot be read; showing everything then would show what somebody masked.
-    """
-    if file is None or not file.is_file():
-        return ()
-    try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
-            raise ValueError("a list of texts is wanted")
-    except (OSError, ValueError, RecursionError) as error:
-        raise refuse(
-            f"{file.name} says which keys are masked and cannot be read ({error}). Mend it or take it away: "
-            "until then nothing is shown, since it might be what should not be.",
-            kind="database",
-        ) from None
-    return tuple(dict.fromkeys(map(checked, rows)))

@@ -58,7 +58,7 @@ class Workspace:
         if not engines:
             raise refuse("There is nothing to open.")
         self.masks = masks if masks is not None else Masks((), beside(file), keep=not read_only)
-        self.kept = Kept(file.with_name(file.name + STOPS) if file is not None and not read_only else None)
+        self.kept = Kept(file.with_name(file.name + STOPS) if file is not None else None, keep=not read_only)
         self.desks = {engine.name: desk_of(engine, self.kept, self.masks) for engine in engines}
         self.read_only = read_only
         self.read_only_reason = reason or ("It was opened with --read-only." if read_only else "")
@@ -70,7 +70,7 @@ class Workspace:
         """Return why names and notes are not kept on disk, as a sentence; "" when they are."""
         if self.labels.problem:
             return self.labels.problem
-        if self.labels.file is not None:
+        if self.labels.on_disk:
             return ""
         why = "The database is open read-only" if self.read_only else "There is no file beside which to keep them"
         return f"{why}, so names and notes last only as long as this program."
