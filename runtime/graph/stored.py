@@ -17,10 +17,8 @@ from runtime.checkpoint.serde.allow import allow_types
 from runtime.checkpoint.serde.serializer import Serializer
 from runtime.graph.schema import schema_class
 from runtime.graph.spec import GraphSpec
-from runtime.types import Checkpointer, Command, Interrupt, Overwrite, Send, TimeoutPolicy
-
-# What the runtime itself stores: a saver that knows LangGraph's classes does not know ours.
-_OWN = (Command, Interrupt, Overwrite, Send, TimeoutPolicy)
+from runtime.pregel.own import OWN
+from runtime.types import Checkpointer
 
 _NOT_STORED = frozenset({"builtins", "typing", "typing_extensions", "types", "collections.abc", "abc"})
 
@@ -34,7 +32,8 @@ def allow_stored(spec: GraphSpec, checkpointer: Checkpointer) -> Checkpointer:
     allow_types(*classes)
     if not isinstance(checkpointer, BaseCheckpointSaver) or not _keeps_a_list(checkpointer):
         return checkpointer
-    names = [(c.__module__, c.__name__) for c in (*classes, *_OWN)]
+    # A saver that knows LangGraph's classes does not know ours.
+    names = [(c.__module__, c.__name__) for c in (*classes, *OWN)]
     knowing: BaseCheckpointSaver[Any] = checkpointer.with_allowlist(names)
     return checkpointer if knowing.serde is checkpointer.serde else knowing
 

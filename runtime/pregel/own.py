@@ -14,7 +14,9 @@ from runtime.checkpoint.serde.allow import GRAPH_TYPES
 from runtime.checkpoint.serde.serializer import Serializer
 from runtime.types import Command, Interrupt, Overwrite, PregelTask, Send, StateSnapshot, TimeoutPolicy
 
-_OWN = (Command, Interrupt, Overwrite, PregelTask, Send, StateSnapshot, TimeoutPolicy)
+OWN = (Command, Interrupt, Overwrite, PregelTask, Send, StateSnapshot, TimeoutPolicy)
+"""What the runtime itself stores, besides what is in a state."""
+
 _savers: WeakKeyDictionary[BaseCheckpointSaver[Any], BaseCheckpointSaver[Any]] = WeakKeyDictionary()
 
 
@@ -26,5 +28,5 @@ def own(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]:
     if not isinstance(serde, Serializer):
         return saver
     if saver not in _savers:
-        _savers[saver] = saver.with_allowlist(_OWN)  # type: ignore[arg-type]  # ours takes classes too
+        _savers[saver] = saver.with_allowlist(OWN)  # type: ignore[arg-type]  # ours takes classes too
     return _savers[saver]
