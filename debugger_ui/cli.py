@@ -6,6 +6,7 @@ Rules:
 """
 
 import argparse
+import importlib
 import signal
 import sys
 import tempfile
@@ -116,7 +117,12 @@ def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _leave)
     shared.use(workspace, thread=DEMO_THREAD if arguments.target == DEMO else "")
     try:
-        launch.serve(host=arguments.host, port=arguments.port, browser=not arguments.no_browser)
+        launch.serve(
+            host=arguments.host,
+            port=arguments.port,
+            browser=not arguments.no_browser,
+            load=lambda: importlib.import_module("debugger_ui.panels.page"),
+        )
     except launch.PortTaken as error:
         return complain(str(error))
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ person's own configuration, or from that of the project in whose folder the debu
 import socket
 import threading
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,14 @@ class PortTaken(Exception):
     """The port that was asked for cannot be used."""
 
 
-def serve(*, host: str, port: int, browser: bool) -> None:
+def serve(*, host: str, port: int, browser: bool, load: Callable[[], object]) -> None:
     """Serve the debugger until it is stopped.
 
     Args:
         host: address to bind.
         port: 0 picks a free one; the address that is printed has the real one.
         browser: whether to open the page in the person's browser.
+        load: imports what the page needs; called on a thread of its own while the first browser comes up.
 
     Raises:
         PortTaken: the address or port cannot be bound.
@@ -44,7 +45,7 @@ def serve(*, host: str, port: int, browser: bool) -> None:
     app = st.App(
         PACKAGE / "app.py",
         middleware=[Middleware(Guard, hosts=hosts(host))],
-        lifespan=_opening_browser(host) if browser else None,
+        lifespan=_beginning(load, host if browser else None),
     )
     app.run(config=config(host, port))
 
@@ -79,6 +80,9 @@ def config(host: str, port: int) -> dict[str, Any]:
         # that ends its connection for good. So every message is sent in full.
         "global.minCachedMessageSize": NEVER,
         "runner.fastReruns": True,
+        # Else every click, and every look of an idle page, walks through every object of every imported module: a
+        # tenth of a second and more in which nothing else in the process runs. Python collects by itself.
+        "runner.postScriptGC": False,
         "theme.base": str(PACKAGE / "theme.toml"),
     }
 
@@ -105,14 +109,19 @@ def _own_addresses() -> list[str]:
     return sorted({str(info[4][0]) for info in found})
 
 
-def _opening_browser(host: str) -> Any:
+def _beginning(load: Callable[[], object], host: str | None) -> Any:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        name = "127.0.0.1" if host in ANY_ADDRESS else host
-        address = f"http://{f'[{name}]' if ':' in name else name}:{st.get_option('server.port')}"
-        opener = threading.Timer(BROWSER_DELAY, webbrowser.open, (address,))
-        opener.daemon = True
-        opener.start()
+        threading.Thread(target=load, name="forkpoint-load", daemon=True).start()
+        if host is not None:
+            opener = threading.Timer(BROWSER_DELAY, webbrowser.open, (_address(host),))
+            opener.daemon = True
+            opener.start()
         yield
 
     return lifespan
+
+
+def _address(host: str) -> str:
+    name = "127.0.0.1" if host in ANY_ADDRESS else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{st.get_option('server.port')}"

@@ -199,12 +199,15 @@ def database(recorded, tmp_path):
 @pytest.fixture
 def open_page(database):
     """Open the page at a cursor, on a copy of the demo, in an AppTest."""
+    from streamlit import config
     from streamlit.testing.v1 import AppTest
 
-    from debugger_ui.server import shared
+    from debugger_ui.server import launch, shared
     from debugger_ui.session.workspace import Workspace
 
     opened = []
+    collecting = "runner.postScriptGC"
+    config.set_option(collecting, launch.config("127.0.0.1", 0)[collecting])
 
     def make(*, read_only=False, **params):
         if not opened:
