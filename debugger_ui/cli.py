@@ -10,12 +10,14 @@ import importlib
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from debugger_ui.session.problems import SessionError
+from debugger_ui.session.parse import parse_json
+from debugger_ui.session.problems import SessionError, refuse
 from debugger_ui.session.workspace import Workspace
 
 PORT = 8765
@@ -65,6 +67,11 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("target", nargs="?", help="demo, package.module:graph, or a folder with langgraph.json")
     made.add_argument("--db", metavar="FILE", help="database with the checkpoints (demo: where to keep them)")
+    made.add_argument(
+        "--context",
+        metavar="JSON",
+        help="what nodes find in runtime.context and in config['configurable']: an object, or a file with one",
+    )
     made.add_argument("--read-only", action="store_true", help="look only: no run, no edit, no answer")
     made.add_argument(
         "--mask",
@@ -99,7 +106,11 @@ def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace
     """
     if arguments.target != DEMO:
         return Workspace.open(
-            arguments.target, database=arguments.db, read_only=arguments.read_only, mask=arguments.mask
+            arguments.target,
+            database=arguments.db,
+            read_only=arguments.read_only,
+            mask=arguments.mask,
+            context=given_context(arguments.context),
         )
     database = arguments.db
     if database is None:
@@ -107,6 +118,22 @@ def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace
         database = str(Path(folder) / "demo.sqlite")
         print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
     return Workspace.open(DEMO, database=database, read_only=arguments.read_only, mask=arguments.mask)
+
+
+def given_context(text: str | None) -> Mapping[str, Any] | None:
+    """Return the context that was given, as JSON or as the name of a file with it.
+
+    Raises:
+        SessionError: it is not an object.
+        OSError: there is no such file.
+    """
+    if text is None:
+        return None
+    written = text if text.lstrip().startswith(("{", "[", '"')) else Path(text).read_text("utf-8")
+    found = parse_json(written, "context")
+    if not isinstance(found, Mapping):
+        raise refuse(f"--context takes an object {{...}}, not {type(found).__name__}.")
+    return found
 
 
 def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:

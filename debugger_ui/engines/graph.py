@@ -31,6 +31,7 @@ from debugger_ui.engines.running import GraphRunner
 from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
 from debugger_ui.engines.spaces import Inner, graph_path
+from debugger_ui.engines.surroundings import NOTHING, Surroundings
 from debugger_ui.engines.traced import traced
 
 ROOT = "__root__"
@@ -52,7 +53,14 @@ class GraphEngine(SavedHistory):
 
     kind = "langgraph"
 
-    def __init__(self, graph: Any, types: Any, about: About, reader: SaverReader | None = None) -> None:
+    def __init__(
+        self,
+        graph: Any,
+        types: Any,
+        about: About,
+        reader: SaverReader | None = None,
+        around: Surroundings = NOTHING,
+    ) -> None:
         super().__init__()
         self.graph = graph
         self.types = types
@@ -72,7 +80,7 @@ class GraphEngine(SavedHistory):
         self._channels: dict[str, Mapping[str, ChannelSpec]] = {}
         self._topologies: dict[str, Topology] = {}
         self.reader = reader or SaverReader(graph.checkpointer)
-        self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec)
+        self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec, around)
         self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
 
     def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:

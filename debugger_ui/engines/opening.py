@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from debugger_ui.engines.reader import SaverReader
 from debugger_ui.engines.record import RecordEngine
 from debugger_ui.engines.runtime import RuntimeEngine
 from debugger_ui.engines.stored import StoredReader
+from debugger_ui.engines.surroundings import allow_classes, furnished, surroundings
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.langgraph import open_langgraph
 from runtime.checkpoint.serde.encrypted import EncryptedSerializer
@@ -30,16 +31,26 @@ def runtime_of(graph: Any) -> str | None:
     return None
 
 
-def attach(graph: Any, saver: Any | None, about: About, *, owned: bool = False) -> Engine:
+def attach(
+    graph: Any, saver: Any | None, about: About, *, owned: bool = False, context: Mapping[str, Any] | None = None
+) -> Engine:
     """Return the engine for a compiled graph, on another saver if one is given.
 
-    `owned` savers are closed with the engine; others belong to whoever made them.
+    `owned` savers are closed with the engine; others belong to whoever made them. `context` is for what its nodes
+    ask of their context and config.
+
+    Raises:
+        ContextError: the context does not fit the graph.
     """
     kind = runtime_of(graph)
+    around = surroundings(graph, context)
+    graph = furnished(graph)
+    if kind != "runtime":  # graphs of our own have done so when they were compiled
+        allow_classes(graph)
     if saver is not None:
         graph = graph.copy(update={"checkpointer": saver})
     engine = RuntimeEngine if kind == "runtime" else GraphEngine
-    made = engine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer))
+    made = engine(graph, importlib.import_module(f"{kind}.types"), about, reader_for(graph.checkpointer), around)
     made.owned = owned
     return made
 

@@ -13,6 +13,7 @@ from typing import Any
 from debugger_ui.engines import again
 from debugger_ui.engines.base import Advance, Event, Place, Stopped
 from debugger_ui.engines.reader import config_of, labelled
+from debugger_ui.engines.surroundings import NOTHING, Surroundings
 
 POLL = 0.05
 GRACE = 1.0
@@ -27,10 +28,11 @@ class GraphRunner:
     answers_again = False
     """Whether the graph takes another answer at a checkpoint that was answered already."""
 
-    def __init__(self, graph: Any, types: Any, spec: str = "") -> None:
+    def __init__(self, graph: Any, types: Any, spec: str = "", around: Surroundings = NOTHING) -> None:
         self.graph = graph
         self.types = types
         self.spec = spec
+        self.around = around
 
     def advance(self, step: Advance, report: Report, stop: Callable[[], bool]) -> str:
         """Run one superstep; return the id of the newest checkpoint that it made or stood on."""
@@ -94,7 +96,8 @@ class GraphRunner:
     def _arguments(self, step: Advance) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         given = self.types.Command(resume=dict(step.answers)) if step.answers else step.input
         pause = "interrupt_before" if step.only_input else "interrupt_after"
-        return given, labelled(config_at(step), self.spec), {pause: "*", "stream_mode": MODES, "durability": "sync"}
+        options = {pause: "*", "stream_mode": MODES, "durability": "sync", "context": self.around.context}
+        return given, self.around.within(labelled(config_at(step), self.spec)), options
 
     def _stream(self, step: Advance) -> Iterator[tuple[str, Any]]:
         given, config, options = self._arguments(step)

@@ -24,6 +24,7 @@ from debugger_ui.engines.failures import failure_of
 from debugger_ui.engines.graph import About, GraphEngine, questions_of, subgraph_namespace
 from debugger_ui.engines.reader import SaverReader, answers_of, config_of, labelled
 from debugger_ui.engines.running import GraphRunner, config_at
+from debugger_ui.engines.surroundings import NOTHING, Surroundings
 
 
 class RuntimeEngine(GraphEngine):
@@ -31,10 +32,17 @@ class RuntimeEngine(GraphEngine):
 
     kind = "runtime"
 
-    def __init__(self, graph: Any, types: Any, about: About, reader: SaverReader | None = None) -> None:
-        super().__init__(graph, types, about, reader)
+    def __init__(
+        self,
+        graph: Any,
+        types: Any,
+        about: About,
+        reader: SaverReader | None = None,
+        around: Surroundings = NOTHING,
+    ) -> None:
+        super().__init__(graph, types, about, reader, around)
         self.limits = {}
-        self.runner = RuntimeRunner(graph, types, about.spec)
+        self.runner = RuntimeRunner(graph, types, about.spec, around)
         self.editor = RuntimeEditor(graph, types, self.reader, about.spec)
 
     def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
@@ -112,9 +120,9 @@ class RuntimeRunner(GraphRunner):
     async def _consume(self, step: Advance, report: Callable[[Event], None]) -> str:
         if step.phase == "superstep":
             return await super()._consume(step, report)
-        config = labelled(config_at(step), self.spec)
-        chosen = list(step.tasks) or None
-        snapshot = await self.graph.astep(config, phase=step.phase, tasks=chosen, supply=dict(step.supply))
+        config = self.around.within(labelled(config_at(step), self.spec))
+        given = {"tasks": list(step.tasks) or None, "supply": dict(step.supply), "context": self.around.context}
+        snapshot = await self.graph.astep(config, phase=step.phase, **given)
         newest = str(snapshot.config["configurable"]["checkpoint_id"])
         if newest != step.place.id:
             report(Event("saved", newest))

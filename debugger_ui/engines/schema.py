@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from typing_extensions import is_typeddict
+
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, ChannelSpec
 
@@ -74,8 +76,15 @@ def input_schema(graph: Any) -> Mapping[str, Any]:
     """Return the JSON schema of a graph's input.
 
     Where the whole has none (one odd type is enough), each key is tried by itself, and a key without
-    a schema takes any JSON.
+    a schema takes any JSON. Only a class can refuse an input that lacks a key: the keys of a TypedDict are
+    optional, whatever its totality says to a type checker.
     """
+    declared = getattr(getattr(graph, "builder", None), "input_schema", None)
+    schema = _declared_schema(graph, declared)
+    return {**schema, "required": []} if is_typeddict(declared) else schema
+
+
+def _declared_schema(graph: Any, declared: Any) -> Mapping[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -84,7 +93,6 @@ def input_schema(graph: Any) -> Mapping[str, Any]:
         schema = None
     if isinstance(schema, Mapping) and schema.get("properties"):
         return _unwrapped(schema)
-    declared = getattr(getattr(graph, "builder", None), "input_schema", None)
     hints = _hints_of(declared) if declared is not None else {}
     return {"type": "object", "properties": {key: _schema_of(_plain(hint)) for key, hint in hints.items()}}
 

@@ -122,8 +122,9 @@ def field_input(field: FormField, graph: str) -> str:
     label = markdown(field.key) + ("" if field.required else " (optional)")
     about = markdown(f"{field.type}. {field.description}".strip(". "), 400) or None
     if field.options:
-        at = field.options.index(field.text) if field.text in field.options else 0
-        return str(st.selectbox(label, field.options, index=at, key=key, help=about))
+        options = field.options if field.required or field.text else ("", *field.options)
+        at = options.index(field.text) if field.text in options else 0
+        return str(st.selectbox(label, options, index=at, key=key, help=about))
     if field.kind == "json":
         sheet.sheet([sheet.bar([sheet.word(field.key), sheet.word(field.type, "muted")])], key=f"label_{key}")
         rev = f"{graph}:{field.key}"

@@ -3,7 +3,7 @@
 A graph on a database, the graphs of a project, the samples, or a database alone (looked at only).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from debugger_ui.engines.base import MISSING, Engine
 from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach, open_record, open_saver, runtime_of
+from debugger_ui.engines.surroundings import ContextError
 from debugger_ui.session.files import check_database, is_url
 from debugger_ui.session.problems import SessionError, describe, refuse
 from debugger_ui.session.specs import CONFIG, FORM, Found, find, looks_compiled, project
@@ -28,8 +29,14 @@ class Loaded:
     file: Path | None = None
 
 
-def load(target: str | None, *, database: str | None = None, read_only: bool = False) -> Loaded:
-    """Open a graph spec, a project folder, `demo`, or a database alone.
+def load(
+    target: str | None,
+    *,
+    database: str | None = None,
+    read_only: bool = False,
+    context: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """Open a graph spec, a project folder, `demo`, or a database alone; `context` is for the runs of the graphs.
 
     Raises:
         SessionError: it cannot be opened.
@@ -41,10 +48,10 @@ def load(target: str | None, *, database: str | None = None, read_only: bool = F
     path = Path(target)
     if path.is_dir() or path.name == CONFIG:
         folder = path if path.is_dir() else path.parent
-        return _graphs(_found(project(path), folder), database, read_only)
+        return _graphs(_found(project(path), folder), database, read_only, context)
     if path.is_file() and ":" not in target and path.suffix != ".py":
         return _record(target)
-    return _graphs([find(target)], database, read_only)
+    return _graphs([find(target)], database, read_only, context)
 
 
 def _found(specs: Any, folder: Path) -> list[Found]:
@@ -55,18 +62,25 @@ def _found(specs: Any, folder: Path) -> list[Found]:
     return found
 
 
-def _graphs(found: Sequence[Found], database: str | None, read_only: bool) -> Loaded:
+def _graphs(found: Sequence[Found], database: str | None, read_only: bool, context: Mapping[str, Any] | None) -> Loaded:
     for one in found:
         need_compiled(one)
     if database is None:
         for one in found:
             _need_saver(one)
-        engines = [attach(one.value, None, _about(one, "the graph's own checkpointer")) for one in found]
-        return Loaded(engines, read_only)
+        own = "the graph's own checkpointer"
+        return Loaded([_attached(one, None, own, context) for one in found], read_only)
     path = None if is_url(database) else check_database(database, may_be_new=not read_only)
     saver, why = _storage(database, path, read_only)
-    engines = [attach(one.value, saver, _about(one, database), owned=True) for one in found]
+    engines = [_attached(one, saver, database, context) for one in found]
     return Loaded(engines, read_only or bool(why), why, path)
+
+
+def _attached(found: Found, saver: Any, database: str, context: Mapping[str, Any] | None) -> Engine:
+    try:
+        return attach(found.value, saver, _about(found, database), owned=saver is not None, context=context)
+    except ContextError as error:
+        raise refuse(f"The context does not fit {found.spec}: {error}", details=describe(error)) from error
 
 
 def _storage(database: str, path: Path | None, read_only: bool) -> tuple[Any, str]:

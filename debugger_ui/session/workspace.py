@@ -4,9 +4,10 @@ Engines (a graph on its database, or a database alone), the board of running job
 and the names and notes that people gave to threads and branches.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from typing import Any
 
 from debugger_ui.engines.base import Engine
 from debugger_ui.session.breaks import Breakpoints
@@ -83,17 +84,19 @@ class Workspace:
         database: str | None = None,
         read_only: bool = False,
         mask: Iterable[str] = (),
+        context: Mapping[str, Any] | None = None,
     ) -> "Workspace":
         """Open a graph spec (`pkg.module:attr`), a folder or langgraph.json, `demo`, or a database alone.
 
-        `mask` are keys, paths or patterns whose values are not shown, besides those kept with the database.
+        `mask` are keys, paths or patterns whose values are not shown, besides those kept with the database;
+        `context` is what nodes find in their runtime's context and in `config["configurable"]`.
 
         Raises:
             SessionError: what was given cannot be opened; the sentence says why and what can be.
         """
         from debugger_ui.session.loader import load
 
-        loaded = load(target, database=database, read_only=read_only)
+        loaded = load(target, database=database, read_only=read_only, context=context)
         masks = Masks(mask, beside(loaded.file), keep=not loaded.read_only)
         return cls(loaded.engines, read_only=loaded.read_only, reason=loaded.reason, file=loaded.file, masks=masks)
 

@@ -17,3 +17,11 @@ class Opaque:
     why: str = field(default="", compare=False)
     code: int = field(default=0, repr=False)
     raw: bytes = field(default=b"", repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what the object would have needed, to whoever takes this for it."""
+        if name.startswith("_") or name in Opaque.__slots__:  # asked by copy, pickle and their kin
+            raise AttributeError(name)
+        raise AttributeError(
+            f"a stored {self.module}.{self.name} has no {name!r} here, as it was not made an object again: {self.why}"
+        )

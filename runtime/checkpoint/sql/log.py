@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from runtime.checkpoint.base import WRITES_IDX_MAP, SerializerProtocol
+from runtime.checkpoint.errors import SerializationError
 from runtime.checkpoint.serde.types import ERROR, INTERRUPT
 
 _ENDS = {WRITES_IDX_MAP[ERROR], WRITES_IDX_MAP[INTERRUPT]}
@@ -94,7 +95,7 @@ class WriteLog:
             attempt = task.attempt + 1 if task.ended or repeated else task.attempt
         rows = []
         for idx, channel, value in wanted:
-            kind, data = serde.dumps_typed(value)
+            kind, data = encoded(serde, channel, value)
             number = self.count
             rows.append((number, task_id, task_path, attempt, idx, channel, kind, data))
             self._note(number, task_id, attempt, idx)
@@ -133,7 +134,7 @@ class WriteLog:
                 if channel in WRITES_IDX_MAP:
                     self.objects.clear()
                     return None
-                kind, data = serde.dumps_typed(value)
+                kind, data = encoded(serde, channel, value)
                 number = len(rows)
                 rows.append((number, task_id, task_path, 0, idx, channel, kind, data))
                 self.objects.setdefault(channel, []).append(Written(number, value, kind, data, fresh=True))
@@ -182,3 +183,15 @@ def numbers(text: str) -> list[int]:
         first, _, last = part.partition("-")
         found.extend(range(int(first), int(last or first) + 1))
     return found
+
+
+def encoded(serde: SerializerProtocol, channel: str, value: Any) -> tuple[str, bytes]:
+    """A value's type tag and bytes.
+
+    Raises:
+        SerializationError: it cannot be stored; the message names the channel too.
+    """
+    try:
+        return serde.dumps_typed(value)
+    except SerializationError as error:
+        raise SerializationError(f"key {channel!r}: {error}") from None

@@ -13,7 +13,7 @@ from typing import Any
 from runtime.checkpoint.base import Checkpoint, SerializerProtocol
 from runtime.checkpoint.sql.frames import State, Version, advance, delta_frame
 from runtime.checkpoint.sql.lists import Memo, changes, reachable
-from runtime.checkpoint.sql.log import WriteLog, WriteRow, Written
+from runtime.checkpoint.sql.log import WriteLog, WriteRow, Written, encoded
 from runtime.checkpoint.sql.places import Rope
 
 _KNOWN = frozenset(
@@ -214,7 +214,7 @@ class _Builder:
         for write in written:
             if write.fresh and write.value is value:
                 return write.number
-        kind, data = self.serde.dumps_typed(value)
+        kind, data = encoded(self.serde, channel, value)
         for write in written:
             if write.type == kind and write.data == data:
                 return write.number
@@ -258,7 +258,7 @@ class _Builder:
                 at += taken
         if at == len(elements) and all(self._is_current(write) for write in self._used(channel, parts)):
             return parts
-        kind, data = self.serde.dumps_typed(elements)
+        kind, data = encoded(self.serde, channel, elements)
         for write in self.candidates.get(channel, ()):
             if write.type == kind and write.data == data:
                 return [(write.number, 0, len(elements), len(data))]
