@@ -130,7 +130,10 @@ def given_context(text: str | None) -> Mapping[str, Any] | None:
     if text is None:
         return None
     written = text if text.lstrip().startswith(("{", "[", '"')) else Path(text).read_text("utf-8")
-    found = parse_json(written, "context")
+    try:
+        found = parse_json(written, "context")
+    except SessionError as error:
+        raise refuse(f"--context: {error.problem.message}", details=error.problem.details) from error
     if not isinstance(found, Mapping):
         raise refuse(f"--context takes an object {{...}}, not {type(found).__name__}.")
     return found

@@ -53,8 +53,8 @@ def content(here: Tab) -> None:
     about = draft.overview()
     sheet.sheet([sheet.text(about.shows, "small")] if about.shows else [], key="new_run_shows")
     form = draft.run_form()
-    suggested = st.session_state.setdefault(f"_suggested_{graph}", form.thread)
-    thread = st.text_input("Thread", value=suggested, key=THREAD, help="A new id starts a new thread.")
+    suggest_thread(graph, form.thread)
+    thread = st.text_input("Thread", key=THREAD, help="A new id starts a new thread.")
     how = st.segmented_control("Input as", [FORM, WHOLE], default=FORM, key="new_run_how", required=True)
     as_json = how == WHOLE or not form.fields
     # However many fields there are, what follows them stays where it is.
@@ -69,6 +69,14 @@ def content(here: Tab) -> None:
     sheet.sheet([note], key="start_note")
     if start or run:
         begin(here, draft, (values, thread.strip()), run)
+
+
+def suggest_thread(graph: str, thread: str) -> None:
+    """Fill the box with a new id named after the graph, unless somebody has typed one of their own."""
+    offered = {value for key, value in st.session_state.items() if str(key).startswith("_suggested_")}
+    suggested = st.session_state.setdefault(f"_suggested_{graph}", thread)
+    if st.session_state.get(THREAD) in (None, "", *offered):
+        st.session_state[THREAD] = suggested
 
 
 def begin(here: Tab, draft: DebugSession, given: tuple[Mapping[str, str] | str, str], run: bool) -> None:

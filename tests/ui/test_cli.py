@@ -133,3 +133,21 @@ def test_help_shows_each_way_to_start(capsys):
     said = capsys.readouterr().out
     for way in ("forkpoint demo", "--db agent.sqlite", "forkpoint ."):
         assert way in said
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ("[1]", "--context takes an object {...}, not list"),
+        ('{"a": 1,}', "--context: Line 1, column 9"),
+        ("no_such_context.json", "no_such_context.json: No such file"),
+        ('{"thread_id": "x"}', "'thread_id' belongs to the debugger"),
+    ],
+)
+def test_a_context_that_is_none_is_a_sentence(folder, refused, context, said):
+    assert said in refused("project_of_mine:graph", "--db", "new.sqlite", "--context", context)
+
+
+def test_a_context_may_stand_in_a_file(folder, monkeypatch):
+    (folder / "context.json").write_text('{"user_id": "ada"}')
+    assert cli.given_context("context.json") == {"user_id": "ada"} == cli.given_context(' {"user_id": "ada"}')
