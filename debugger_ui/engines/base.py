@@ -7,7 +7,7 @@ Records below carry live Python values; the session turns them into views. Rules
   in `limits`.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -239,6 +239,10 @@ class Runner(Protocol):
         Called on a worker thread. `stop` is polled; when it turns true the call ends within
         about a second by raising `Stopped`. A node's exception is raised as it is.
         """
+        ...
+
+    def compiled_stop(self, due: Collection[str], ran: Collection[str]) -> str:
+        """Return where the graph was compiled to stop, "before send" say, of nodes due and run; "" for nowhere."""
         ...
 
 

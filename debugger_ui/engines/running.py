@@ -7,7 +7,7 @@ waits for the superstep to end.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from typing import Any
 
 from debugger_ui.engines import again
@@ -50,6 +50,17 @@ class GraphRunner:
         for mode, data in self._stream(step):
             tracker.take(mode, data)
         return tracker.newest
+
+    def compiled_stop(self, due: Collection[str], ran: Collection[str]) -> str:
+        """Return where the graph was compiled to stop; see `Runner`."""
+        for when, nodes, passed in (
+            ("before", self.graph.interrupt_before_nodes, due),
+            ("after", self.graph.interrupt_after_nodes, ran),
+        ):
+            found = [node for node in dict.fromkeys(passed) if nodes == "*" or node in nodes]
+            if found:
+                return f"{when} {', '.join(found)}"
+        return ""
 
     async def _asynchronous(self, place: Place) -> bool:
         try:

@@ -64,7 +64,7 @@ class Worker:
             job.stepped(newest, counts=not advance.only_input and advance.phase != "execute")
             place = Place(advance.place.thread, newest)
             record = self.engine.record(place)
-            hold = self._hold(record, place) if record is not None and newest != advance.place.id else None
+            hold = self._hold(record, place, advance) if record is not None else None
             if record is None or self._held(job, record, hold, only_input=advance.only_input):
                 return
             job.enters(record.header.step + 1)
@@ -100,10 +100,13 @@ class Worker:
             return False
         return True
 
-    def _hold(self, record: Record, place: Place) -> Hold | None:
+    def _hold(self, record: Record, place: Place, advance: Advance) -> Hold | None:
         """Return why the run stops at a checkpoint it has just made; a question there stops it anyway."""
         if not self.order.go_on or any(task.questions for task in record.tasks):
             return None
+        if place.id == advance.place.id:
+            # Nothing raised, nothing asks, and yet the superstep has not ended.
+            return Hold("A subgraph stops here, as it was compiled to.")
         outlines = self.engine.outlines(place.thread, [record.header.id], place.namespace)
 
         def before() -> Mapping[str, Any]:
@@ -111,7 +114,12 @@ class Worker:
             found = self.engine.record(replace(place, id=parent)) if parent else None
             return state_of(found) if found is not None else {}
 
-        return self.order.breaks(Reached(record, outlines.get(record.header.id, Outline()), before))
+        outline = outlines.get(record.header.id, Outline())
+        due = [task.name for task in record.tasks if not task.done]
+        if hold := self.order.breaks(Reached(record, outline, before)):
+            return hold
+        where = self.runner.compiled_stop(due, outline.ran)
+        return Hold(f"The graph stops {where}, as it was compiled to.") if where and due else None
 
 
 def _told(hold: Hold | None) -> tuple[Problem | None, str]:

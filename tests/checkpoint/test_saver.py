@@ -89,10 +89,10 @@ def test_a_value_that_cannot_be_stored_leaves_the_thread_as_it_was(saver):
     line = Line(saver, "t")
     line.put({"m": ["fine"]})
     good = line.config
-    with pytest.raises(SerializationError, match="key 'm': .*function"):
+    with pytest.raises(SerializationError, match=r"key 'm': .*function"):
         line.put({"m": ["fine", test_channels_may_come_go_and_come_back]})
     assert saver.get_tuple(at("t")).checkpoint["channel_values"] == {"m": ["fine"]}
-    with pytest.raises(SerializationError, match="key 'm': .*object"):
+    with pytest.raises(SerializationError, match=r"key 'm': .*object"):
         saver.put_writes(good, [("m", "stored by nobody"), ("m", object())], "task")
     saver.put_writes(good, [("m", "after all")], "task")
     assert saver.get_tuple(good).pending_writes == [("task", "m", "after all")]

@@ -401,6 +401,6 @@ def test_an_object_that_was_not_made_again_says_so_when_it_is_used():
         x: int
 
     found = through(Local(1))
-    with pytest.raises(AttributeError, match="has no 'x' here, as it was not made an object again: .*allow_types"):
+    with pytest.raises(AttributeError, match=r"has no 'x' here, as it was not made an object again: .*allow_types"):
         _ = found.x
     assert copy.deepcopy(found) == pickle.loads(pickle.dumps(found)) == found

@@ -15,7 +15,11 @@ from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from tests.session.conftest import done
 
-Told = TypedDict("Told", {"said": str, "kept": str, "user": str}, total=True)
+
+class Told(TypedDict, total=True):
+    said: str
+    kept: str
+    user: str
 
 
 @dataclass
@@ -115,7 +119,10 @@ class Analyst(BaseModel):
     name: str
 
 
-Team = TypedDict("Team", {"topic": str, "analysts": list[Analyst], "report": str})
+class Team(TypedDict):
+    topic: str
+    analysts: list[Analyst]
+    report: str
 
 
 def test_a_step_from_the_database_finds_objects_of_the_states_own_classes(kit, tmp_path):
