@@ -60,11 +60,12 @@ def content(here: Tab) -> None:
     # However many fields there are, what follows them stays where it is.
     with st.container(key="new_run_input"):
         values = whole_input(form, graph) if as_json else form_input(form, graph)
-    problem = st.session_state.pop(REFUSED, None)
-    sheet.sheet([sheet.problem_note(problem)] if problem is not None else [], key="new_run_refused")
     with st.container(horizontal=True, gap="small"):
         start = st.button("Start", key="start", type="primary", help="Writes the input checkpoint. Runs no node.")
         run = st.button("Start and run", key="start_run", help="Runs to the next question or the end.")
+    # Below the buttons: above them their own help, shown while the pointer rests there, would cover it.
+    problem = st.session_state.pop(REFUSED, None)
+    sheet.sheet([sheet.problem_note(problem)] if problem is not None else [], key="new_run_refused")
     note = sheet.text("Start only saves the input: no node runs until you press Step.", "small")
     sheet.sheet([note], key="start_note")
     if start or run:

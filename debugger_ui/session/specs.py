@@ -91,7 +91,9 @@ def _from_file(where: str, folder: Path) -> ModuleType:
     if not path.is_file():
         raise refuse(f"There is no file {path}.")
     _reach(folder)
-    name = f"forkpoint_user_{path.stem}"
+    if (dotted := _dotted(path, folder.resolve())) is not None:
+        return _by_name(dotted, folder)
+    name = _free_name(path)
     loader = importlib.util.spec_from_file_location(name, path)
     if loader is None or loader.loader is None:
         raise refuse(f"{path} cannot be imported as Python.")
@@ -103,6 +105,44 @@ def _from_file(where: str, folder: Path) -> ModuleType:
         del sys.modules[name]
         raise _failing(where, error, folder) from error
     return module
+
+
+def _dotted(path: Path, folder: Path) -> str | None:
+    """Return the name by which the project's own code imports a file, or None where there is no such name.
+
+    Stored values name their classes by module: under another name, those that the project saved would not come
+    back as objects here, nor those saved here there. Templates keep their packages in `src`.
+    """
+    for root in (folder / "src", folder):
+        if not path.is_relative_to(root):
+            continue
+        parts = path.relative_to(root).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        if not parts or not all(part.isidentifier() for part in parts):
+            continue
+        _reach(root)
+        if _leads_to(parts[0], root / parts[0] if len(parts) > 1 or path.name == "__init__.py" else path):
+            return ".".join(parts)
+    return None
+
+
+def _leads_to(name: str, place: Path) -> bool:
+    """Whether importing a top-level name would come to that file or folder, and not to another of the name."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except ValueError:  # a module that was made by hand has that name
+        return False
+    found = [] if spec is None else [*(spec.submodule_search_locations or [spec.origin])]
+    return any(os.path.realpath(one) == os.path.realpath(place) for one in found if one)
+
+
+def _free_name(path: Path) -> str:
+    """Return a module name for a file that has none: its own, since modules of equal names mix up their types."""
+    name, number = f"forkpoint_user_{path.stem}", 1
+    while (taken := sys.modules.get(name)) is not None and getattr(taken, "__file__", None) != str(path):
+        number += 1
+        name = f"forkpoint_user_{path.stem}_{number}"
+    return name
 
 
 def _reach(folder: Path) -> None:

@@ -1,11 +1,12 @@
 """What the command line may name, and the sentence for each thing that it may not."""
 
+import importlib
+import json
 import os
 import socket
 import sqlite3
 import sys
 import textwrap
-from importlib import import_module
 
 import pytest
 
@@ -154,6 +155,85 @@ def test_a_project_folder_opens_the_graphs_of_its_langgraph_json(project, opened
     assert DebugSession(opened(str(tmp_path), database="x.sqlite")).overview().graphs == ("adder",)
 
 
+FILE_WITH_A_CLASS = """
+from dataclasses import dataclass
+from typing import TypedDict
+
+from runtime.graph import START, StateGraph
+
+
+@dataclass
+class Found:
+    text: str
+
+
+class State(TypedDict):
+    found: Found
+    said: str
+
+
+builder = StateGraph(State)
+builder.add_node("find", lambda state: {"found": Found("{name}")})
+builder.add_node("say", lambda state: {"said": state["found"].text})
+builder.add_edge(START, "find")
+builder.add_edge("find", "say")
+graph = builder.compile()
+"""
+
+
+@pytest.fixture
+def two_files(tmp_path, monkeypatch):
+    """A project as templates are: packages in `src`, each with a file graph.py that has a class of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    names = [f"pack_{one}_{tmp_path.name.replace('-', '_')}" for one in "ab"]
+    for name in names:
+        (tmp_path / "src" / name).mkdir(parents=True)
+        (tmp_path / "src" / name / "__init__.py").touch()
+        (tmp_path / "src" / name / "graph.py").write_text(FILE_WITH_A_CLASS.replace("{name}", name))
+    graphs = {name: f"./src/{name}/graph.py:graph" for name in names}
+    (tmp_path / "langgraph.json").write_text(json.dumps({"graphs": graphs}))
+    yield names
+    for name in [name for name in sys.modules if name.startswith(("pack_", "forkpoint_user_"))]:
+        del sys.modules[name]
+
+
+def test_a_file_is_imported_by_the_name_that_the_projects_own_code_has_for_it(two_files, opened):
+    session = DebugSession(opened(".", database="x.sqlite"))
+    assert session.overview().graphs == tuple(two_files)
+    graphs = [session.workspace.desk(name).engine.graph for name in two_files]
+    classes = [graph.builder.state_schema.__annotations__["found"] for graph in graphs]
+    assert [cls.__module__ for cls in classes] == [f"{name}.graph" for name in two_files]
+
+
+def test_an_object_that_the_projects_own_program_saved_is_one_here(two_files, opened, tmp_path):
+    monkey = str(tmp_path / "src")
+    sys.path.append(monkey)
+    graph = importlib.import_module(f"{two_files[0]}.graph").graph
+    with SqliteSaver.from_conn_string("x.sqlite") as saver:
+        own = graph.copy(update={"checkpointer": saver})
+        own.invoke({"said": ""}, {"configurable": {"thread_id": "t"}}, interrupt_before=["say"])
+    for name in [name for name in sys.modules if name.startswith("pack_")]:
+        del sys.modules[name]
+    sys.path.remove(monkey)
+    session = DebugSession(opened(".", database="x.sqlite"))
+    session.move(thread="t")
+    session.step()
+    assert (problem := session.wait(20).problem) is None, problem
+    assert session.value(("said",)).text == two_files[0]
+
+
+def test_files_that_have_no_name_of_their_own_do_not_get_each_others(two_files, opened, tmp_path):
+    for one, name in zip("ab", two_files, strict=True):
+        (tmp_path / f"part-{one}").mkdir()
+        (tmp_path / f"part-{one}" / "graph.py").write_text(FILE_WITH_A_CLASS.replace("{name}", name))
+    graphs = {one: f"./part-{one}/graph.py:graph" for one in "ab"}
+    (tmp_path / "langgraph.json").write_text(json.dumps({"graphs": graphs}))
+    workspace = opened(".", database="x.sqlite")
+    modules = [workspace.desk(one).engine.graph.builder.state_schema.__module__ for one in "ab"]
+    assert modules == ["forkpoint_user_graph", "forkpoint_user_graph_2"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [("{", "cannot be read"), ("{}", "names no graphs"), ('{"graphs": {"a": 3}}', "'a' has no path")],
@@ -234,7 +314,7 @@ def recorded(project, tmp_path):
     """A database with a finished thread, closed again."""
     sys.path.append(str(tmp_path))
     with SqliteSaver.from_conn_string(tmp_path / "left.sqlite") as saver:
-        graph = import_module(project).builder.compile(checkpointer=saver)
+        graph = importlib.import_module(project).builder.compile(checkpointer=saver)
         graph.invoke({"total": 1}, {"configurable": {"thread_id": "t"}})
     return tmp_path / "left.sqlite"
 
