@@ -11,11 +11,14 @@ from typing import Any
 from debugger_ui.engines.base import Advance, Engine, Event, Outline, Place, Record, Runner, Stopped
 from debugger_ui.session.breaks import Hold, Reached, state_of
 from debugger_ui.session.jobs import Job
-from debugger_ui.session.problems import describe, said, trace
+from debugger_ui.session.problems import cut, describe, said, trace
+from debugger_ui.session.text import literal
 from debugger_ui.session.view_values import Problem
 
 MAX_STEPS = 10_000
 """Supersteps after which Continue pauses by itself: a graph that never ends should not run unseen."""
+
+MOST_OF_A_NOTE = 400
 
 Break = Callable[[Reached], Hold | None]
 """Given a checkpoint that was just made: why to hold there, or None to go on."""
@@ -143,5 +146,11 @@ def _stopped(job: Job) -> str:
 def node_problem(error: Exception, failing: list[str]) -> Problem:
     """Return what a run raised as a sentence: which node, which exception, its own words."""
     names = ", ".join(dict.fromkeys(failing))
-    message = f"{names} raised {said(error)}" if names else f"The run failed with {said(error)}"
+    message = f"{names} raised {said(error)}" if names else f"The run failed with {said(error)}{_where(error)}"
     return Problem(message=message, kind="node", details=f"{describe(error)}\n\n{trace(error)}")
+
+
+def _where(error: Exception) -> str:
+    """Return what the runtime noted on the exception of a reducer: its key and whose writes it took."""
+    notes = getattr(error, "__notes__", ())
+    return literal(f", {cut(notes[0], MOST_OF_A_NOTE)}.") if notes else ""

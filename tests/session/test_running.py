@@ -1,8 +1,10 @@
 """Jobs: one per thread, pausable, stoppable, never the same step twice."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
 
 import pytest
+from typing_extensions import TypedDict
 
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.session import DebugSession
@@ -360,3 +362,19 @@ def test_a_hostile_error_is_shown_literally(kit, open_graph):
     (task,) = session.tasks()
     assert "<script>alert(1)</script>" in task.error.message
     assert "\x1b" not in task.error.message
+
+
+@pytest.mark.parametrize("kit", ["runtime"], indirect=True)
+def test_a_reducer_that_raises_is_told_with_its_key_and_whose_write_it_took(kit, open_graph):
+    def refuse(before, after):
+        if after == "no":
+            raise ValueError("never <b>that</b>")
+        return after
+
+    builder = kit.StateGraph(TypedDict("Picky", {"picky": Annotated[str, refuse]}))
+    builder.add_node("writer", lambda state: {"picky": "no"})
+    builder.add_edge(kit.START, "writer")
+    session = DebugSession(open_graph(builder, example={"picky": "yes"}))
+    session.new_run({"picky": "yes"}, thread="one", run=True)
+    message = done(session).problem.message
+    assert "ValueError: never <b>that</b>, in channel 'picky', folding writes of 'writer'" in message
