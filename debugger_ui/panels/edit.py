@@ -15,6 +15,8 @@ from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm,
 
 OVERWRITE, APPEND = "overwrite", "append"
 AUTHOR = "edit_author"
+EMPTY_KEY = '""'
+"""How a key is shown that has no character."""
 LINE, FRAME, LOWEST, HIGHEST = 19, 26, 130, 260
 
 
@@ -46,7 +48,7 @@ def choose_keys(form: EditForm) -> None:
         [field.key for field in form.fields],
         selection_mode="multi",
         key=keys_key(form),
-        format_func=lambda key: markdown(key, 60),
+        format_func=lambda key: markdown(key, 60) or EMPTY_KEY,
     )
 
 

@@ -6,6 +6,7 @@ large for a float. As lenient where Python state needs it: NaN and Infinity.
 
 import json
 import math
+import sys
 from typing import Any
 
 from debugger_ui.session.problems import refuse
@@ -36,7 +37,7 @@ def parse_json(text: str, field: str = "") -> Any:
     if nesting(text) > MAX_DEPTH:
         raise refuse(f"This is nested deeper than {MAX_DEPTH} levels, which the editor does not take.", field=field)
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_int=_whole)
     except json.JSONDecodeError as error:
         raise refuse(
             f"Line {error.lineno}, column {error.colno}: {_sentence(error)}",
@@ -85,6 +86,13 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise ValueError(f"The number {text[:40]} is too large for a float; write Infinity if that is meant.")
     return number
+
+
+def _whole(text: str) -> int:
+    most = sys.get_int_max_str_digits()
+    if most and len(text.lstrip("-")) > most:
+        raise ValueError(f"The number {text[:20]}... has {len(text):,} digits; up to {most:,} can be typed.")
+    return int(text)
 
 
 def _sentence(error: json.JSONDecodeError) -> str:

@@ -132,8 +132,10 @@ def _leads_to(name: str, place: Path) -> bool:
         spec = importlib.util.find_spec(name)
     except ValueError:  # a module that was made by hand has that name
         return False
-    found = [] if spec is None else [*(spec.submodule_search_locations or [spec.origin])]
-    return any(os.path.realpath(one) == os.path.realpath(place) for one in found if one)
+    if spec is None:
+        return False
+    found = [*(spec.submodule_search_locations or ()), spec.origin or ""]
+    return os.path.realpath(place) in [os.path.realpath(one) for one in found if one]
 
 
 def _free_name(path: Path) -> str:
