@@ -1,7 +1,6 @@
 """Stored values come back equal and of the same type, or storing them is an error; nothing runs on the way."""
 
 import collections
-import copy
 import dataclasses
 import datetime as dt
 import decimal
@@ -393,14 +392,3 @@ def _renamed(stored, old, new):
 def test_pickles_are_not_decoded():
     with pytest.raises(ValueError, match="pickle"):
         serde.loads_typed(("pickle", pickle.dumps([1])))
-
-
-def test_an_object_that_was_not_made_again_says_so_when_it_is_used():
-    @dataclasses.dataclass
-    class Local:
-        x: int
-
-    found = through(Local(1))
-    with pytest.raises(AttributeError, match=r"has no 'x' here, as it was not made an object again: .*allow_types"):
-        _ = found.x
-    assert copy.deepcopy(found) == pickle.loads(pickle.dumps(found)) == found
