@@ -26,7 +26,12 @@ SIZES = ((1440, 900), (1280, 720))
 THEMES = ("light", "dark")
 IDLE = """() => { const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning' }"""
-UNFINISHED = ("[data-testid=stSkeleton]:visible", ".sheet:not([data-stamp])", ".graph.loading")
+UNFINISHED = (
+    "[data-testid=stSkeleton]:visible",
+    ".sheet:not([data-stamp])",
+    ".graph.loading",
+    ".editor:not(:has(.cm-editor))",
+)
 COLOURS = 128
 """Colours of a picture in the repository: enough for a screen, at a third of the size."""
 

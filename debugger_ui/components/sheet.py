@@ -196,7 +196,7 @@ def node(view: ValueView | None) -> dict[str, Any] | None:
 
 
 def column(key: str, label: str, *, align: str = "", mono: bool = False, width: str = "", hint: str = "") -> Item:
-    """A column of a table."""
+    """A column of a table; `align` is left, `right` or `nowrap`. When all columns have a width, they keep it."""
     return {"key": key, "label": label, "align": align, "mono": mono, "width": width, "hint": hint}
 
 

@@ -33,7 +33,7 @@ def markdown(text: object, limit: int = 200) -> str:
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return `1 task`, `3 tasks`."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number: int) -> str:

@@ -51,14 +51,15 @@ def blocks(question: QuestionView) -> list[sheet.Block]:
     if question.kept:
         kept = sorted(set(question.kept))
         effect += f" {', '.join(kept)} {'is' if len(kept) == 1 else 'are'} saved and not run again."
-    return [
+    made = [
         sheet.bar(
             [sheet.chip(f"{question.node} asks", "waiting", "waiting"), sheet.word(question.prompt, "strong wrap")],
             name="question",
-        ),
-        sheet.tree([{"key": "payload", "value": sheet.node(question.payload)}], depth=1),
-        sheet.text(effect, "small"),
+        )
     ]
+    if question.payload.text != question.prompt:  # a question that is only a text is said already
+        made.append(sheet.tree([{"key": "payload", "value": sheet.node(question.payload)}], depth=1))
+    return [*made, sheet.text(effect, "small")]
 
 
 def form(here: Tab, view: CheckpointView, question: QuestionView) -> None:
@@ -105,6 +106,7 @@ def box(question: QuestionView) -> None:
     elif question.shape == "number":
         st.text_input("Answer", key=key, placeholder="A number")
     else:
+        sheet.sheet([sheet.text("Answer, as JSON", "small")], key=f"{key}_label")
         json_editor("", key=key, rev=question.id, height=EDITOR_HEIGHT, label="Answer as JSON")
 
 

@@ -19,10 +19,10 @@ NOTE_LIMIT = 2_000
 COLUMNS = (
     sheet.column("name", "Branch", width="28%"),
     sheet.column("origin", "Began as"),
-    sheet.column("fork", "Left at"),
-    sheet.column("head", "Newest"),
+    sheet.column("fork", "Left at", align="nowrap"),
+    sheet.column("head", "Newest", align="nowrap"),
     sheet.column("steps", "Checkpoints", align="right"),
-    sheet.column("actions", ""),
+    sheet.column("actions", "", align="nowrap"),
 )
 START, ANSWER = "start", "another answer"
 ORIGIN = {"start": (START, "input"), "edit": ("edit", "edited"), "replay": ("replay", "fork")}
@@ -86,7 +86,7 @@ def cells(branch: BranchSummary) -> dict[str, object]:
         "origin": origin,
         "fork": fork,
         "head": [status, sheet.word(f"step {branch.head_step}", "muted")],
-        "steps": str(branch.checkpoints),
+        "steps": f"{branch.checkpoints:,}",
         "actions": actions(branch),
     }
 

@@ -80,7 +80,7 @@ def listing(here: Tab, found: tuple[Breakpoint, ...]) -> None:
     if found:
         blocks.append(set_points(found))
     if not ability.allowed and not found:
-        blocks.append(sheet.text(ability.reason, "small"))
+        blocks.append(sheet.text(f"Continue cannot run from here. {ability.reason}", "small"))
     sheet.sheet(blocks, key=SHEET, on_pick=lambda: pick(here))
     form(here, nodes or ())
 

@@ -11,10 +11,10 @@ INTERRUPT = "__interrupt__"
 """Not a node: what was seen when the run was last interrupted."""
 
 COLUMNS = (
-    sheet.column("name", "Channel"),
-    sheet.column("version", "Version", hint="grows when a write reaches the channel"),
-    sheet.column("seen", "Seen by", hint="version that each node saw when it last ran"),
-    sheet.column("bytes", "Bytes", align="right"),
+    sheet.column("name", "Channel", width="38%"),
+    sheet.column("version", "Version", width="24%", hint="grows when a write reaches the channel"),
+    sheet.column("seen", "Seen by", width="38%", hint="version that each node saw when it last ran"),
+    sheet.column("bytes", "Bytes", align="right", width="13%"),
 )
 
 
@@ -27,7 +27,7 @@ def channels(here: Tab, view: CheckpointView) -> None:
     moved = sum(channel.changed for channel in found)
     found = tuple(sorted(found, key=lambda channel: not channel.version))
     blocks = [
-        sheet.text(f"{moved} of {len(found)} moved in this superstep.", "small"),
+        sheet.text(f"{moved} of {len(found)} changed in this superstep.", "small"),
         table(found),
     ]
     sheet.sheet(blocks, key="channels", scope=view.id, stamp=view.id)

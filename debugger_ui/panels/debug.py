@@ -104,7 +104,7 @@ def pick_node(here: Tab) -> None:
 def author(view: CheckpointView) -> sheet.Item | None:
     """Return who made the checkpoint; of an edit also that the record does not tell."""
     if view.nodes:
-        return sheet.word(grouped(view.nodes), name="by")
+        return sheet.word(grouped(view.nodes), title=grouped(view.nodes), name="by")
     if view.source == "update":
         return sheet.word("not recorded", "muted", title="Several nodes could have made this edit", name="by")
     return None
@@ -120,7 +120,7 @@ def footer(view: CheckpointView | None) -> sheet.Block:
         ("superstep", sheet.word(str(view.step), "mono")),
         ("source", sheet.word(view.source)),
         ("by", author(view)),
-        ("next", sheet.word(grouped(view.next) or "nothing", name="next")),
+        ("next", sheet.word(grouped(view.next) or "nothing", title=grouped(view.next), name="next")),
         ("took", sheet.word(duration(view.milliseconds)) if view.milliseconds is not None else None),
         ("saved", sheet.word(clock(view.created), title=clock(view.created, date=True))),
         ("note", sheet.word(view.note, title=view.note, name="note") if view.note else None),

@@ -13,10 +13,10 @@ from debugger_ui.session.views import CheckpointView, DiffView, TimelineRow
 PARENT = ""
 CHOICES = 300
 COLUMNS = (
-    sheet.column("path", "Where", mono=True, width="30%"),
-    sheet.column("before", "Before"),
-    sheet.column("after", "After"),
-    sheet.column("by", "By"),
+    sheet.column("path", "Where", mono=True, width="25%"),
+    sheet.column("before", "Before", width="28%"),
+    sheet.column("after", "After", width="28%"),
+    sheet.column("by", "By", width="19%"),
 )
 
 
@@ -72,7 +72,7 @@ def table(found: DiffView) -> list[sheet.Block]:
                 "path": [sheet.chip(entry.op, entry.op), sheet.word(entry.label, "mono")],
                 "before": [sheet.value_item(entry.before)],
                 "after": [sheet.value_item(entry.after)],
-                "by": grouped(entry.writers),
+                "by": [sheet.word(grouped(entry.writers), "clamp", title=grouped(entry.writers))],
             }
             for entry in found.entries
         ],

@@ -3,6 +3,8 @@
 Rule: saving runs nothing; only the button that says so also steps.
 """
 
+import re
+
 import streamlit as st
 
 from debugger_ui.components import sheet
@@ -11,7 +13,7 @@ from debugger_ui.components.picker import Choice, picked, picker
 from debugger_ui.components.text import markdown, slug, visible
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.tab import Tab
-from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm, EditPreview, Saved
+from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm, EditPreview, Problem, Saved
 
 OVERWRITE, APPEND = "overwrite", "append"
 AUTHOR = "edit_author"
@@ -152,14 +154,19 @@ def field_title(field: EditField) -> sheet.Block:
     return sheet.bar(
         [
             sheet.word(field.key, "mono strong"),
-            sheet.word(field.type, "muted"),
-            sheet.word(f"reducer {field.reducer}", "mono muted") if field.reducer else None,
+            sheet.word(short_type(field.type), "muted", title=field.type),
+            sheet.word(field.reducer, "muted", title=f"reducer {field.reducer}") if field.reducer else None,
             sheet.chip("no value yet") if field.empty else None,
             sheet.chip("masked", "", "lock", title="Leave the mark to keep the value, or write a new one over it")
             if field.masked
             else None,
         ]
     )
+
+
+def short_type(name: str) -> str:
+    """Return a type without the modules of its parts: `list[app.state.Finding]` as `list[Finding]`."""
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", name)
 
 
 def start_text(field: EditField, mode: str) -> str:
@@ -177,7 +184,7 @@ def editor_height(text: str) -> int:
 def outcome(preview: EditPreview, edits: list[Edit]) -> list[sheet.Block]:
     """Return what saving would do."""
     if preview.problems:
-        return [sheet.problem_note(problem, name="edit-problem") for problem in preview.problems]
+        return [problem_block(problem) for problem in preview.problems]
     blocks: list[sheet.Block] = []
     changes = [one for one in preview.outcomes if one.changed]
     if changes:
@@ -194,6 +201,13 @@ def outcome(preview: EditPreview, edits: list[Edit]) -> list[sheet.Block]:
     if preview.asks_again:
         blocks.append(sheet.text(f"{', '.join(preview.asks_again)} would ask again.", "small"))
     return blocks
+
+
+def problem_block(problem: Problem) -> sheet.Block:
+    """Return what is in the way of saving; an author that is still to be chosen is no error yet."""
+    if problem.field == "author":
+        return sheet.note(problem.message, "info", name="edit-problem")
+    return sheet.problem_note(problem, name="edit-problem")
 
 
 def save_buttons(here: Tab, form: EditForm, preview: EditPreview | None) -> None:

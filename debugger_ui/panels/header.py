@@ -1,5 +1,7 @@
 """The header: what is open, which thread and branch, how it stands, and what can be changed."""
 
+import re
+
 import streamlit as st
 
 from debugger_ui.components import sheet
@@ -27,12 +29,12 @@ def header(here: Tab, view: CheckpointView | None) -> None:
         sheet.line(brand(overview), key="brand", height=34, width="content")
         thread_picker(here)
         branch_picker(here)
-        if page() == DEBUG:
-            compare_choice.entry(here)
+        compare_choice.entry(here)
         branches.popover(here)
         nested.crumbs(here, here.nesting)
         with st.container(key="header_line"):
-            sheet.line(standing(overview, view), key="standing", height=34)
+            inside = here.nesting is not None and len(here.nesting.crumbs) > 1
+            sheet.line(standing(overview, view, inside=inside), key="standing", height=34)
         st.segmented_control(
             "Page",
             [DEBUG, THREADS, INBOX, COMPARE],
@@ -67,8 +69,8 @@ def brand(overview: Overview) -> sheet.Block:
     )
 
 
-def standing(overview: Overview, view: CheckpointView | None) -> sheet.Block:
-    """Return how the checkpoint stands, whether anything can be changed, and the database."""
+def standing(overview: Overview, view: CheckpointView | None, *, inside: bool = False) -> sheet.Block:
+    """Return how the checkpoint stands, whether anything can be changed, and, where there is room, the database."""
     items: list[sheet.Item | None] = []
     if view is not None:
         if view.head or view.status != "done":  # as in the timeline: "finished" is said of the end of a branch
@@ -77,8 +79,15 @@ def standing(overview: Overview, view: CheckpointView | None) -> sheet.Block:
             items.append(sheet.chip("not the newest", "edit", "fork", title="Step from here starts a branch"))
     if overview.read_only:
         items.append(sheet.chip("read-only", "warn", "lock", title=overview.read_only_reason, name="read-only"))
-    items += [sheet.gap(), sheet.word(overview.database, "mono muted", title=overview.database, name="database")]
+    if not inside:  # the way into a subgraph takes the room
+        name = database_name(overview.database)
+        items += [sheet.gap(), sheet.word(name, "mono muted", title=overview.database, name="database")]
     return sheet.bar(items, name="standing")
+
+
+def database_name(database: str) -> str:
+    """Return a file's name without its folders, and anything else as it is."""
+    return database if "://" in database else re.split(r"[/\\]", database)[-1]
 
 
 def thread_picker(here: Tab) -> None:

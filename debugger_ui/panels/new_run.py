@@ -19,6 +19,7 @@ from debugger_ui.session.views import FormField, RunForm, RunProgress
 ASKED = "_new_run_asked"
 REFUSED = "_new_run_refused"
 THREAD = "new_run_thread"
+SUGGESTED = "_suggested_"
 NOTHING = "null"
 """What a field without an example starts with; an empty box leaves the key out instead."""
 FORM, WHOLE = "Form", "JSON"
@@ -72,11 +73,11 @@ def content(here: Tab) -> None:
         begin(here, draft, (values, thread.strip()), run)
 
 
-def suggest_thread(graph: str, thread: str) -> None:
-    """Fill the box with a new id named after the graph, unless somebody has typed one of their own."""
-    offered = {value for key, value in st.session_state.items() if str(key).startswith("_suggested_")}
-    suggested = st.session_state.setdefault(f"_suggested_{graph}", thread)
-    if st.session_state.get(THREAD) in (None, "", *offered):
+def suggest_thread(graph: str, fresh: str) -> None:
+    """Fill the box for the thread with an id for this graph, unless the person has typed one."""
+    suggested = st.session_state.setdefault(f"{SUGGESTED}{graph}", fresh)
+    ours = {value for key, value in st.session_state.items() if str(key).startswith(SUGGESTED)}
+    if st.session_state.get(THREAD) in {None, *ours}:
         st.session_state[THREAD] = suggested
 
 
@@ -86,7 +87,7 @@ def begin(here: Tab, draft: DebugSession, given: tuple[Mapping[str, str] | str, 
     if here.act(start_run, here, draft, values, thread, run) is None:
         st.session_state[REFUSED], here.problem = here.problem, None
         st.rerun(scope="fragment")
-    for key in [key for key in st.session_state if str(key).startswith("_suggested_")]:
+    for key in [key for key in st.session_state if str(key).startswith(SUGGESTED)]:
         del st.session_state[key]
     st.rerun()
 
@@ -108,9 +109,10 @@ def choose_graph(here: Tab) -> str:
     if len(overview.graphs) < 2:
         return here.session.cursor.graph
     options = [(graph, visible(graph, 60)) for graph in overview.graphs]
-    sheet.sheet([sheet.bar([sheet.word("Graph", "label")])], key="new_run_graph_label")
     choice = Choice(options, overview.graph, "Graph", rev=overview.graph)
-    return picker(choice, key="new_run_graph") or overview.graph
+    with st.container(gap="xxsmall", key="new_run_graph_field"):
+        sheet.sheet([sheet.bar([sheet.word("Graph")])], key="new_run_graph_label")
+        return picker(choice, key="new_run_graph") or overview.graph
 
 
 def form_input(form: RunForm, graph: str) -> dict[str, str]:
@@ -135,9 +137,13 @@ def field_input(field: FormField, graph: str) -> str:
         at = options.index(field.text) if field.text in options else 0
         return str(st.selectbox(label, options, index=at, key=key, help=about))
     if field.kind == "json":
-        sheet.sheet([sheet.bar([sheet.word(field.key), sheet.word(field.type, "muted")])], key=f"label_{key}")
-        rev = f"{graph}:{field.key}"
-        return json_editor(field.text, key=key, rev=rev, height=EDITOR_HEIGHT, label=visible(field.key))
+        name = field.key if field.required else f"{field.key} (optional)"
+        with st.container(gap="xxsmall", key=f"field_{key}"):
+            sheet.sheet(
+                [sheet.bar([sheet.word(name), sheet.word(f"{field.type}, as JSON", "label")])], key=f"label_{key}"
+            )
+            rev = f"{graph}:{field.key}"
+            return json_editor(field.text, key=key, rev=rev, height=EDITOR_HEIGHT, label=visible(field.key))
     if field.kind == "text":
         return str(st.text_area(label, value=field.text, key=key, height=68, help=about))
     return str(st.text_input(label, value=field.text, key=key, help=about))

@@ -69,7 +69,7 @@ def starting_here(view: CheckpointView, shown: list[TaskView], nesting: Nesting 
         sheet.section(
             f"Superstep {view.step + 1}",
             [task_card(task, f"task/{task.id}", nesting) for task in shown],
-            count=len(shown),
+            count=None if hint else len(shown),
             hint=hint,
         ),
         *pending_writes(shown),

@@ -8,21 +8,21 @@ from debugger_ui.components.text import count, size
 from debugger_ui.components.timeline import clock, grouped
 from debugger_ui.panels import header, inspector
 from debugger_ui.panels.tab import Tab, state
-from debugger_ui.panels.words import status_chip
+from debugger_ui.panels.words import STATUS, status_chip
 from debugger_ui.session.views import Page, ThreadRow
 
 PAGE = 50
 ANY = "all"
 STATUSES = (ANY, "waiting", "failed", "running", "ready", "done")
 COLUMNS = (
-    sheet.column("id", "Thread", width="30%"),
-    sheet.column("status", "Status"),
-    sheet.column("last", "Last node"),
-    sheet.column("steps", "Step", align="right"),
-    sheet.column("checkpoints", "Checkpoints", align="right"),
-    sheet.column("branches", "Branches", align="right"),
-    sheet.column("size", "Size", align="right"),
-    sheet.column("updated", "Updated", align="right"),
+    sheet.column("id", "Thread", width="27%"),
+    sheet.column("status", "Status", width="14%"),
+    sheet.column("last", "Last node", width="20%"),
+    sheet.column("steps", "Step", align="right", width="5%"),
+    sheet.column("checkpoints", "Checkpoints", align="right", width="8%"),
+    sheet.column("branches", "Branches", align="right", width="7%"),
+    sheet.column("size", "Size", align="right", width="7%"),
+    sheet.column("updated", "Updated", align="right", width="12%"),
 )
 SNIPPET = """from runtime.checkpoint.sqlite import SqliteSaver
 
@@ -34,41 +34,50 @@ with SqliteSaver.from_conn_string("agent.sqlite") as saver:
 def page(here: Tab) -> None:
     """Draw the page."""
     with st.container(key="threads_page"):
-        text, status = filters(here)
+        row = st.container(horizontal=True, vertical_alignment="center", gap="small", key="thread_filters")
+        with row:
+            text, status = filters()
         offset = int(st.session_state.setdefault("threads_offset", 0))
         found = here.see(here.session.threads, status=status, text=text, offset=offset, limit=PAGE)
-        if found is None:
-            return
-        sheet.sheet(blocks(found, text, status), key="threads", on_pick=lambda: pick(here))
-        if found.offset or found.more:
-            turn_pages(found)
+        with row:
+            if found is not None and (found.offset or found.more):
+                turn_pages(found)
+            st.button(
+                "Newest failure", key="newest_failure", icon=":material/error:", on_click=lambda: open_failure(here)
+            )
+        if found is not None:
+            sheet.sheet(blocks(found, text, status), key="threads", on_pick=lambda: pick(here))
 
 
-def filters(here: Tab) -> tuple[str, str]:
-    """Draw the search, the filter and the way to the newest failure; return the text and status that are wanted."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="thread_filters"):
-        text = st.text_input(
-            "Search",
-            key="thread_search",
-            placeholder="Search names, metadata and state",
-            help="Looks for the text in ids, names, nodes and metadata, and in the newest state, questions and errors "
-            "of the newest 1,000 threads.",
-            label_visibility="collapsed",
-            on_change=first_page,
-            width=320,
-        )
-        status = st.segmented_control(
-            "Status",
-            STATUSES,
-            default=ANY,
-            key="thread_status",
-            label_visibility="collapsed",
-            on_change=first_page,
-            required=True,
-        )
-        st.space("stretch")
-        st.button("Newest failure", key="newest_failure", icon=":material/error:", on_click=lambda: open_failure(here))
+def filters() -> tuple[str, str]:
+    """Draw the search and the filter; return the text and status that are wanted."""
+    text = st.text_input(
+        "Search",
+        key="thread_search",
+        placeholder="Search names, metadata and state",
+        help="Looks for the text in ids, names, nodes and metadata, and in the newest state, questions and errors "
+        "of the newest 1,000 threads.",
+        label_visibility="collapsed",
+        on_change=first_page,
+        width=320,
+    )
+    status = st.segmented_control(
+        "Status",
+        STATUSES,
+        default=ANY,
+        format_func=status_word,
+        key="thread_status",
+        label_visibility="collapsed",
+        on_change=first_page,
+        required=True,
+    )
+    st.space("stretch")
     return str(text or ""), "" if status == ANY else str(status)
+
+
+def status_word(status: str) -> str:
+    """Return a status as the rows say it."""
+    return STATUS[status][0] if status in STATUS else status
 
 
 def first_page() -> None:
@@ -80,7 +89,9 @@ def blocks(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
     """Return the table, or what to do when it is empty."""
     if not found.rows:
         if text or status:
-            named = " and ".join(filter(None, [f"status {status}" if status else "", f'"{text}"' if text else ""]))
+            named = " and ".join(
+                filter(None, [f"status {status_word(status)}" if status else "", f'"{text}"' if text else ""])
+            )
             return [sheet.empty("No thread matches", f"Nothing here has {named}. Clear the filter to see all.")]
         about = "The database has the right tables and no checkpoint yet. Press New run, or record one from Python:"
         return [sheet.empty("No threads yet", about, icon="input", code=SNIPPET)]
@@ -104,8 +115,8 @@ def cells(row: ThreadRow) -> dict[str, object]:
         "id": name,
         "status": [status_chip(row.status, row.waiting)],
         "last": row.last_node + (f" → {grouped(row.next)}" if row.next else ""),
-        "steps": str(row.steps),
-        "checkpoints": str(row.checkpoints),
+        "steps": f"{row.steps:,}",
+        "checkpoints": f"{row.checkpoints:,}",
         "branches": str(row.branches),
         "size": "" if row.bytes is None else size(row.bytes),
         "updated": clock(row.updated, date=True),
@@ -132,10 +143,12 @@ def open_failure(here: Tab) -> None:
 
 
 def turn_pages(found: Page[ThreadRow]) -> None:
-    """Draw the buttons to the page before and after."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Newer", key="newer", disabled=not found.offset, on_click=turn, args=(-PAGE,))
-        st.button("Older", key="older", disabled=not found.more, on_click=turn, args=(PAGE,))
+    """Draw which part of the list this is, and the buttons to the page before and after."""
+    total = "" if found.total is None else f" of {found.total:,}"
+    said = f"{found.offset + 1:,}\N{EN DASH}{found.offset + len(found.rows):,}{total}"
+    sheet.line(sheet.bar([sheet.word(said, "muted")], name="part"), key="threads_part", height=32, width="content")
+    st.button("Newer", key="newer", disabled=not found.offset, on_click=turn, args=(-PAGE,))
+    st.button("Older", key="older", disabled=not found.more, on_click=turn, args=(PAGE,))
 
 
 def turn(by: int) -> None:

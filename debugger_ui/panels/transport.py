@@ -176,7 +176,9 @@ def activity(progress: RunProgress, view: CheckpointView | None, nesting: Nestin
     if view.next and nesting is not None and nesting.effect:
         return sheet.bar([sheet.word(nesting.effect, "muted", title=nesting.effect)], name="activity")
     if view.next:
-        return sheet.bar([sheet.word("Step runs", "muted"), sheet.word(grouped(view.next), "strong")], name="activity")
+        return sheet.bar(
+            [sheet.word("Step runs", "muted", name="lead"), sheet.word(grouped(view.next), "strong")], name="activity"
+        )
     if view.tasks and view.status == "ready":
         return sheet.bar(
             [sheet.word("All results are in. Step folds them into the channels.", "muted")], name="activity"

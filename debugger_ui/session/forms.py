@@ -65,12 +65,18 @@ def _field(key: str, part: Mapping[str, Any], required: bool, filled: Mapping[st
     return FormField(
         key=key,
         kind=kind,
-        type=literal(str(part.get("type") or part.get("title") or "any")),
+        type=literal(_type(key, part)),
         required=required,
         text=text,
         options=tuple(json.dumps(option) for option in options or ()),
         description=literal(str(part.get("description") or "")),
     )
+
+
+def _type(key: str, part: Mapping[str, Any]) -> str:
+    """Return a field's type; a title that is made of the field's own name says nothing about it."""
+    title = str(part.get("title") or "")
+    return str(part.get("type") or ("" if title == key.replace("_", " ").title() else title) or "any value")
 
 
 def parse_fields(fields: Sequence[FormField], texts: Mapping[str, str], original: Any = None) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 // an attribute, never as markup. There is no innerHTML anywhere in these files.
 
 const SVG = "http://www.w3.org/2000/svg"
+const MAX_TITLE = 2000
 
 /** An HTML element; `props` are attributes, children are strings (as text) or nodes. */
 export function h(tag, props, ...children) {
@@ -67,6 +68,16 @@ export function icon(name, size = 14) {
   const root = svg("svg", { viewBox: "0 0 16 16", width: size, height: size, class: `icon icon-${name}`, "aria-hidden": "true" })
   iconPath(name, root)
   return root
+}
+
+/** Text that is cut gets a title with the whole of it when the pointer comes to it. */
+export function tellCut(host, on) {
+  host.addEventListener("pointerover", ({ target }) => {
+    if (target.nodeType !== 1 || target.title || target.scrollWidth <= target.clientWidth || getComputedStyle(target).textOverflow !== "ellipsis") return
+    const around = target.parentElement?.closest("[title]")?.title
+    const whole = target.textContent.slice(0, MAX_TITLE)
+    target.title = around ? `${whole}\n${around}` : whole
+  }, on)
 }
 
 /** Text with characters that could deceive or break the layout made visible. */

@@ -3,7 +3,7 @@
 // Rule: one layout per `layout_key`; every other message from Python repaints states.
 // Rule: the selection is Python's; a click marks the node at once and reports it.
 
-import { h, svg, iconPath, plain } from "./dom.js"
+import { h, svg, iconPath, plain, tellCut } from "./dom.js"
 
 const instances = new WeakMap()
 let engine = null
@@ -60,13 +60,18 @@ class GraphView {
     }, on)
     this.canvas.addEventListener("wheel", e => this.zoom(e), { passive: false, ...on })
     this.listenDrag(on)
-    tool("fit").addEventListener("click", () => this.fit(), on)
+    tool("fit").addEventListener("click", () => this.whole(), on)
     tool("active").addEventListener("click", () => this.centre(this.active()), on)
     tool("text").addEventListener("click", () => this.toggleTwin(), on)
     this.twin.addEventListener("click", e => {
       const row = e.target.closest("[data-node]")
       if (row) this.choose(row.dataset.node)
     }, on)
+    this.twin.addEventListener("keydown", e => {
+      const row = e.key === "Enter" && e.target.closest("[data-node]")
+      if (row) this.choose(row.dataset.node)
+    }, on)
+    tellCut(this.legend, on)
     this.resize = new ResizeObserver(() => { if (!this.moved) this.fit() })
     this.resize.observe(this.canvas)
   }
@@ -135,20 +140,21 @@ class GraphView {
     this.root = svg("g", {}, this.canvas)
     const objects = layout.objects ?? []
     const byId = new Map(this.data.nodes.map(n => [n.id, n]))
-    const clusters = svg("g", {}, this.root), lines = svg("g", {}, this.root), boxes = svg("g", {}, this.root)
-    for (const o of objects) if (o.bb) this.drawCluster(o, clusters)
+    const [clusters, lines, names, boxes] = Array.from({ length: 4 }, () => svg("g", {}, this.root))
+    for (const o of objects) if (o.bb) this.drawCluster(o, clusters, names)
     for (const e of layout.edges ?? []) if (e.pos) this.drawEdge(e, byId.get(objects[e.tail].name), byId.get(objects[e.head].name), lines)
     for (const o of objects) if (o.pos && byId.has(o.name)) this.drawNode(o, byId.get(o.name), boxes)
   }
 
   flip(y) { return this.height - y }
 
-  drawCluster(object, parent) {
+  drawCluster(object, parent, names) {
     const [x0, y0, x1, y1] = object.bb.split(",").map(Number)
     const cluster = this.data.clusters.find(c => c.id === object.name)
     const g = svg("g", { class: "cluster" }, parent)
     svg("rect", { x: x0, y: this.flip(y1), width: x1 - x0, height: y1 - y0, rx: 10 }, g)
-    svg("text", { x: x0 + 12, y: this.flip(y1) + 17 }, g, plain(cluster?.name ?? ""))
+    // Its name stands above the lines: an edge may pass under it.
+    svg("text", { x: x0 + 12, y: this.flip(y1) + 17 }, svg("g", { class: "cluster" }, names), plain(cluster?.name ?? ""))
   }
 
   drawEdge(edge, tail, head, parent) {
@@ -212,6 +218,7 @@ class GraphView {
     this.paintTwin()
     this.paintLegend()
     const active = this.active()
+    this.host.querySelector("[data-act=active]").disabled = !active.length
     if (active.length && !this.visible(active)) this.centre(active)
     this.host.dataset.ready = this.data.stamp ?? ""
   }
@@ -250,13 +257,24 @@ class GraphView {
 
   paintTwin() {
     const head = h("tr", {}, ...["Node", "State", "Supersteps", "Goes to"].map(t => h("th", {}, t)))
+    const labels = new Map(this.data.nodes.map(node => [node.name, node.terminal ? plain(node.label) : spoken(node.name)]))
+    const taken = new Set(this.data.taken ?? [])
     const rows = this.data.nodes.map(node => {
-      const out = this.data.edges.filter(e => e.tail === node.name).map(e => spoken(e.head) + (e.conditional ? "?" : ""))
-      return h("tr", { "data-node": node.name, class: this.data.selected === node.name ? "selected" : "" },
-        h("td", { class: "name" }, spoken(node.name)), h("td", {}, WORDS[this.stateOf(node.name)]),
-        h("td", {}, String(this.data.visits?.[node.name] ?? 0)), h("td", {}, out.join(", ") || "–"))
+      const out = this.data.edges.filter(e => e.tail === node.name).flatMap((e, i) => [i ? ", " : "", this.way(e, labels.get(e.head), taken.has(e.id))])
+      const now = this.data.counts?.[node.name] ?? 0
+      return h("tr", { "data-node": node.terminal ? null : node.name, tabindex: node.terminal ? null : 0, class: node.terminal ? "terminal" : this.data.selected === node.name ? "selected" : "" },
+        h("td", { class: "name" }, labels.get(node.name)), h("td", {}, WORDS[this.stateOf(node.name)] + (now > 1 ? ` ×${now}` : "")),
+        h("td", {}, node.terminal ? "–" : String(this.data.visits?.[node.name] ?? 0)), h("td", {}, ...(out.length ? out : ["–"])))
     })
+    const held = this.twin.contains(this.twin.getRootNode().activeElement) ? this.twin.getRootNode().activeElement.dataset.node : null
     this.twin.querySelector("table").replaceChildren(h("thead", {}, head), h("tbody", {}, ...rows))
+    if (held) rows.find(row => row.dataset.node === held)?.focus()
+  }
+
+  /** An edge in words: taken ones are told by weight and by word, conditional ones by a question mark. */
+  way(edge, to, taken) {
+    const said = to + (edge.conditional ? "?" : "")
+    return taken ? h("b", { title: "taken on this branch" }, `${said} (taken)`) : said
   }
 
   toggleTwin() { this.showTwin(this.twin.hidden) }
@@ -297,13 +315,24 @@ class GraphView {
     this.root?.setAttribute("transform", `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${this.scale.toFixed(4)})`)
   }
 
+  /** The whole graph where it can be read so; else what is active, or its beginning. */
   fit() {
+    const box = this.whole()
+    if (!box || this.scale >= READABLE / 2) return
+    if (this.active().length) return this.centre(this.active())
+    const first = this.nodes.get(this.data.nodes[0]?.name)
+    this.scale = READABLE
+    if (first) this.move(box.width / 2 - first.x * this.scale, 40 - first.y * this.scale)
+  }
+
+  /** The whole graph, however small. */
+  whole() {
     const box = this.canvas.getBoundingClientRect()
-    if (!box.width || !this.width) return
+    if (!box.width || !this.width) return null
     this.moved = false
     this.scale = Math.min(1.2, (box.width - 36) / this.width, (box.height - 36) / this.height)
-    if (this.scale < 0.4) return this.centre(this.active().length ? this.active() : [this.data.nodes[0]?.name])
     this.move((box.width - this.width * this.scale) / 2, (box.height - this.height * this.scale) / 2)
+    return box
   }
 
   centre(names) {

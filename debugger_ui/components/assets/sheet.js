@@ -3,7 +3,7 @@
 // Rule: all that comes from data is text. Python says what is shown; this file says how.
 // Rule: what the person folded or opened stays so while the same sheet is redrawn.
 
-import { h, icon, plain } from "./dom.js"
+import { h, icon, plain, tellCut } from "./dom.js"
 import { chat, grid, image } from "./rich.js"
 import { tree, inlineValue } from "./tree.js"
 
@@ -33,6 +33,7 @@ function listen(view) {
     view.report({ act: target.dataset.act, value: target.dataset.value ?? "" })
   }
   view.host.addEventListener("click", act, on)
+  tellCut(view.host, on)
   view.host.addEventListener("keydown", e => { if (e.key === "Enter") act(e) }, on)
   view.host.addEventListener("toggle", e => {
     if (e.target.dataset?.fold) view.open.set(e.target.dataset.fold, e.target.open)
@@ -89,7 +90,7 @@ function table(block, view, where) {
       return h("td", { class: `${c.align ?? ""}${c.mono ? " mono" : ""}`, "data-col": c.key, colspan: row.span ? block.columns.length : null }, ...content)
     })))
   if (!rows.length) return h("p", { class: "empty" }, block.empty ?? "Nothing here.")
-  return h("div", { class: "scroll-x" }, h("table", { "aria-label": block.label }, h("thead", {}, head), h("tbody", {}, ...rows)))
+  return h("div", { class: "scroll-x" }, h("table", { "aria-label": block.label, class: block.columns.every(c => c.width) ? "fixed" : null }, h("thead", {}, head), h("tbody", {}, ...rows)))
 }
 
 const BLOCKS = {

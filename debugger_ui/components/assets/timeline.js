@@ -5,9 +5,9 @@
 // answered that report, what it sends still speaks of the row before and does not move the mark.
 // Rule: all rows are equally high; watches give each of them a line of cells, two in a line.
 
-import { h, svg, icon, plain } from "./dom.js"
+import { h, svg, icon, plain, tellCut } from "./dom.js"
 
-const ROW = 40, CELLS = 17, DOT = 20, INDENT = 33, LANE = 16, LEFT = 14, SPARE = 5, MAX_LANES = 8
+const ROW = 40, CELLS = 17, DOT = 20, INDENT = 33, LANE = 16, NARROW = 9, LEFT = 14, SPARE = 5, MAX_LANES = 8, WIDE_LANES = 4
 const PALETTE = ["blue", "violet", "orange", "green", "red", "yellow", "gray"]
 const STATUS = { waiting: "waiting", failed: "failed", done: "done", running: "running" }
 const WORD = { waiting: "waiting", failed: "failed", done: "finished", running: "running" }
@@ -59,6 +59,7 @@ class TimelineView {
       if (button) this.set("unwatch", { expression: button.dataset.watch, serial: this.next() })
     }, on)
     this.list.addEventListener("keydown", e => this.key(e), on)
+    tellCut(this.host, on)
     this.find.addEventListener("input", () => this.search(), on)
     this.find.addEventListener("keydown", e => {
       if (e.key !== "Enter") return
@@ -104,15 +105,17 @@ class TimelineView {
     this.index = new Map(this.rows.map((row, i) => [row.id, i]))
     this.parents = this.rows.map(row => this.index.get(row.parent) ?? -1)
     this.more = data.more
-    this.gutter = LEFT - 6 + Math.min(MAX_LANES, Math.max(1, data.lanes)) * LANE
+    this.lane = data.lanes > WIDE_LANES ? NARROW : LANE
+    this.gutter = LEFT + 2 + Math.max(8, (Math.min(MAX_LANES, Math.max(1, data.lanes)) - 1) * this.lane + 8)
     this.watch(data.watches)
     this.inner.style.height = `${this.rows.length * this.tall + (data.more ? this.tall : 0)}px`
     for (const row of this.dom.values()) row.remove()
     this.dom.clear()
     this.inner.querySelector(".older")?.remove()
-    if (data.more) this.inner.append(h("button", { type: "button", class: "older", style: `top:${this.rows.length * this.tall}px` }, `Show older (${data.total - this.rows.length} more)`))
-    const branches = data.branches === 1 ? "" : ` · ${data.branches} branches`
-    this.summary = `${data.total} checkpoint${data.total === 1 ? "" : "s"}${branches}`
+    if (data.more) this.inner.append(h("button", { type: "button", class: "older", style: `top:${this.rows.length * this.tall}px` }, `Show older (${(data.total - this.rows.length).toLocaleString("en")} more)`))
+    const total = data.total.toLocaleString("en"), noun = `checkpoint${data.total === 1 ? "" : "s"}`
+    this.summary = data.branches === 1 ? `${total} ${noun}` : `${total} · ${data.branches} branches`
+    this.count.title = data.branches === 1 ? "" : `${total} ${noun} on ${data.branches} branches`
     this.search()
   }
 
@@ -198,7 +201,7 @@ class TimelineView {
 
   colour(lane) { return PALETTE[lane % PALETTE.length] }
 
-  laneX(lane) { return LEFT + Math.min(lane, MAX_LANES - 1) * LANE }
+  laneX(lane) { return LEFT + Math.min(lane, MAX_LANES - 1) * this.lane }
 
   drawLanes(from, to) {
     const out = this.lines

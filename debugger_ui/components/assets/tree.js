@@ -41,7 +41,7 @@ export function tree(block, view, where) {
 function top(row, view, where, depth) {
   const marks = [
     row.changed ? h("span", { class: "chip changed", title: "changed in this superstep" }, icon("edited", 11), h("span", {}, "changed")) : null,
-    row.by ? h("span", { class: "by", title: "written by" }, plain(row.by)) : null,
+    row.by ? h("span", { class: "by", title: `written by ${plain(row.by)}` }, plain(row.by)) : null,
     row.version ? h("span", { class: "version", title: "channel version" }, `v${plain(row.version)}`) : null,
   ]
   return h("div", { class: `top ${row.changed ? "changed" : ""}`, "data-key": row.key }, branch(row.key, row.value, view, where, depth, marks))
@@ -57,8 +57,7 @@ function branch(key, node, view, where, depth, marks = []) {
   }
   if (!node) return h("div", { class: "leaf" }, name, h("span", { class: "v none" }, "empty"), ...marks)
   if (!node.c?.length) return leaf(name, node, view, where, marks)
-  const [open, close] = BRACKETS[node.k] ?? ["", ""]
-  const short = `${open}${node.n || ""}${close}`
+  const short = sized(node)
   const summary = h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)} ${short}`.trim()), h("span", { class: `preview v ${node.k}` }, preview(node)), ...marks)
   const element = h("details", { "data-fold": where }, summary)
   const fill = () => {
@@ -93,14 +92,19 @@ function forms(node, chosen, view, where) {
 
 /** A value in another form than the tree, under its key. */
 function fitted(name, node, view, where, marks) {
-  const size = node.n && node.k !== "str" ? ` ${node.n.toLocaleString("en")}` : ""
   const element = h("details", { "data-fold": where, class: "fitted" },
-    h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)}${size}`), h("span", { class: "gap" }), ...marks))
+    h("summary", {}, icon("chevron", 11), name, h("span", { class: "type" }, `${plain(node.t)} ${node.k === "str" ? "" : sized(node)}`.trim()), h("span", { class: "gap" }), ...marks))
   const fill = () => { if (element.childElementCount === 1) element.append(view.draw(node.b, where)) }
   element.open = view.open.get(where) ?? true
   if (element.open) fill()
   element.addEventListener("toggle", () => { if (element.open) fill() })
   return element
+}
+
+/** How many items a container has, in its own brackets. */
+function sized(node) {
+  const [open, close] = BRACKETS[node.k] ?? ["", ""]
+  return `${open}${node.n ? node.n.toLocaleString("en") : ""}${close}`
 }
 
 function framed(node) {
@@ -139,7 +143,7 @@ function leaf(name, node, view, where, marks) {
   const more = node.h ? rest(node) : null
   if (text.length <= LONG) return h("div", { class: "leaf" }, name, type, h("span", { class: `v ${node.k}` }, text), more, ...marks)
   const element = h("details", { class: "long", "data-fold": where },
-    h("summary", {}, icon("chevron", 11), name, type, h("span", { class: `preview v ${node.k}` }, text.slice(0, LONG) + "…"), h("span", { class: "type" }, `${node.n || text.length} characters`), ...marks),
+    h("summary", {}, icon("chevron", 11), name, type, h("span", { class: `preview v ${node.k}` }, text.slice(0, LONG) + "…"), h("span", { class: "type" }, `${(node.n || text.length).toLocaleString("en")} characters`), ...marks),
     h("pre", { class: `v ${node.k}` }, text), more)
   element.open = view.open.get(where) ?? false
   return element
