@@ -124,7 +124,7 @@ def problem_note(problem: Problem, *, name: str = "problem", dismiss: bool = Fal
         where = f"line {problem.line}" + (f", column {problem.column}" if problem.column is not None else "")
     content = problem.message
     if where and where not in content.lower():
-        content = f"{content} ({where})"
+        content = f"{content.removesuffix('.')} ({where})." if content.endswith(".") else f"{content} ({where})"
     if problem.field and named(problem.field) and problem.field not in content:
         content = f"{problem.field}: {content}"
     tone = "warn" if problem.kind in ("read-only", "unavailable", "busy", "moved-on", "condition") else "error"

@@ -47,7 +47,7 @@ def popover(here: Tab) -> None:
             icon=":material/flag:",
             key=POPOVER,
             on_change="rerun",
-            help="Breakpoints and watches: where Continue stops, and what the timeline shows",
+            help="Breakpoints and watches",
             width="content",
         )
         if found:

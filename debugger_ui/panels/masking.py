@@ -21,7 +21,7 @@ def popover(here: Tab, view: CheckpointView) -> None:
             icon=":material/visibility_off:",
             key=POPOVER,
             on_change="rerun",
-            help="Keys whose values are neither shown nor exported",
+            help="Masked keys",
             width="content",
         )
         if found:

@@ -143,13 +143,14 @@ def working(progress: RunProgress) -> sheet.Block:
     names = [task.name for task in progress.tasks]
     each = [f"{grouped((name,) * names.count(name))} {lasting(passed)}" for name, passed in longest.items()]
     told = ", ".join(each) or "between two tasks"
-    done = f"{count(progress.steps, 'superstep')} done · " if progress.verb not in ("step", "execute", "supply") else ""
+    done = f"{count(progress.steps, 'superstep')} done" if progress.verb not in ("step", "execute", "supply") else ""
     return sheet.bar(
         [
-            sheet.chip(verb, "running", "running", name="verb"),
-            sheet.word(number, "muted") if number else None,
+            sheet.chip(verb, "running" if verb == "running" else "warn", "running", title=number, name="verb"),
+            sheet.word(number, "muted", name="spare") if number else None,
             sheet.word(told, "strong", title=told, name="tasks"),
-            sheet.word(f"{done}{lasting(progress.elapsed)}", "muted", name="elapsed"),
+            sheet.word(done, "muted", name="spare") if done else None,
+            sheet.word(lasting(progress.elapsed), "muted", title=done, name="elapsed"),
         ],
         name="activity",
     )
