@@ -157,6 +157,23 @@ def test_the_graph_has_a_twin_in_words(desk):
     row = desk.page.locator('.graph .twin tr[data-node="review"]')
     expect(row).to_contain_text("waiting for an answer")
     expect(desk.page.locator(".graph .legend")).to_contain_text("waiting for an answer")
+    plan = desk.page.locator('.graph .twin tr[data-node="plan"]')
+    expect(plan).to_contain_text("research (taken)")
+    plan.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_role("tab", name="Tasks")).to_have_attribute("aria-selected", "true")
+    expect(plan).to_be_focused()
+
+
+def test_rows_of_the_state_fit_into_a_narrow_panel(demo, desk_at):
+    desk = desk_at(demo, viewport={"width": 1280, "height": 720})
+    desk.open(thread="react")
+    expect(desk.page.locator(".st-key-state .why:not(.watch)").first).to_be_visible()
+    edge = desk.page.locator(".st-key-inspector").bounding_box()
+    for row in desk.page.locator(".st-key-state .top").all():
+        key, why = row.locator(".key").first.bounding_box(), row.locator(".why:not(.watch)").first.bounding_box()
+        assert why["x"] + why["width"] <= edge["x"] + edge["width"]
+        assert abs(why["y"] - key["y"]) < key["height"]
 
 
 def test_letters_drive_the_transport_but_not_while_typing(demo, desk):

@@ -176,6 +176,37 @@ def test_new_run_shows_the_example_and_starts_without_running(open_page):
     assert "plan" not in sent(page, "graph")["done"]
 
 
+def test_the_suggested_thread_follows_the_graph_until_one_is_typed(open_page):
+    page = open_page(thread="counter")
+
+    def chosen(graph):
+        picked = {"rev": sent(page, "picker", "new_run_graph")["rev"], "value": graph, "serial": graph}
+        page.session_state["new_run_graph"] = {"picked": picked}
+        page.session_state["_new_run_asked"] = True
+        return page.run().text_input(key="new_run_thread").value
+
+    page.session_state["_new_run_asked"] = True
+    assert page.run().text_input(key="new_run_thread").value.startswith("counter-")
+    graphs = [value for value, _ in sent(page, "picker", "new_run_graph")["options"]]
+    other = next(graph for graph in graphs if "flaky" in graph)
+    assert chosen(other).startswith("flaky-")
+    page.text_input(key="new_run_thread").set_value("mine")
+    assert chosen(next(graph for graph in graphs if "counter" in graph)) == "mine"
+
+
+def test_the_header_names_the_database_and_the_whole_path_is_its_title(open_page, database):
+    items = sent(open_page(thread="counter"), "sheet", "standing")["blocks"][0]["items"]
+    shown = next(item for item in items if item.get("name") == "database")
+    assert (shown["text"], shown["title"]) == ("demo.sqlite", str(database))
+
+
+def test_an_author_that_is_to_be_chosen_yet_is_no_error(open_page):
+    page = open_page(thread="reducers", tab="Edit")
+    note = sent(page, "sheet", "preview")["blocks"][0]
+    assert (note["kind"], note["tone"]) == ("note", "info")
+    assert note["text"].startswith("Choose the node")
+
+
 def test_a_clicked_node_narrows_the_tasks(open_page):
     page = open_page(thread="flaky-failed", tab="Tasks")
     assert text_of(page, "tasks").count('"kind": "card"') >= 3
@@ -189,6 +220,9 @@ def test_a_clicked_node_narrows_the_tasks(open_page):
 def test_threads_are_filtered_by_status_and_text(open_page):
     page = open_page(page="Threads")
     assert len(sent(page, "sheet", "threads")["blocks"][0]["rows"]) == len(THREADS)
+    said = {item["text"] for row in sent(page, "sheet", "threads")["blocks"][0]["rows"] for item in row["cells"][1]}
+    options = {option.content for option in page.get("button_group")[-1].proto.options}
+    assert {"finished", "waiting", "failed"} <= said & options  # a status has one word
     page.text_input(key="thread_search").set_value("flaky").run()
     assert [row["value"] for row in sent(page, "sheet", "threads")["blocks"][0]["rows"]] == ["flaky-failed"]
     page.text_input(key="thread_search").set_value("no such thread anywhere").run()
