@@ -158,7 +158,7 @@ def test_the_graph_has_a_twin_in_words(desk):
     expect(row).to_contain_text("waiting for an answer")
     expect(desk.page.locator(".graph .legend")).to_contain_text("waiting for an answer")
     plan = desk.page.locator('.graph .twin tr[data-node="plan"]')
-    expect(plan).to_contain_text("research (taken)")
+    expect(plan).to_contain_text("research? (taken)")
     plan.focus()
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_role("tab", name="Tasks")).to_have_attribute("aria-selected", "true")
