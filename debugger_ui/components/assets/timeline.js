@@ -7,7 +7,7 @@
 
 import { h, svg, icon, plain, tellCut } from "./dom.js"
 
-const ROW = 40, CELLS = 17, DOT = 20, INDENT = 33, LANE = 16, NARROW = 9, LEFT = 14, SPARE = 5, MAX_LANES = 8, WIDE_LANES = 4
+const ROW = 40, CELLS = 17, DOT = 20, INDENT = 33, LANE = 16, NARROW = 9, LEFT = 14, SPARE = 5, MAX_LANES = 8, WIDE_LANES = 4, LARGE = 1000
 const PALETTE = ["blue", "violet", "orange", "green", "red", "yellow", "gray"]
 const STATUS = { waiting: "waiting", failed: "failed", done: "done", running: "running" }
 const WORD = { waiting: "waiting", failed: "failed", done: "finished", running: "running" }
@@ -114,7 +114,7 @@ class TimelineView {
     this.inner.querySelector(".older")?.remove()
     if (data.more) this.inner.append(h("button", { type: "button", class: "older", style: `top:${this.rows.length * this.tall}px` }, `Show older (${(data.total - this.rows.length).toLocaleString("en")} more)`))
     const total = data.total.toLocaleString("en"), noun = `checkpoint${data.total === 1 ? "" : "s"}`
-    this.summary = data.branches === 1 ? `${total} ${noun}` : `${total} · ${data.branches} branches`
+    this.summary = data.branches === 1 ? `${total} ${noun}` : `${total}${data.total < LARGE ? ` ${noun}` : ""} · ${data.branches} branches`
     this.count.title = data.branches === 1 ? "" : `${total} ${noun} on ${data.branches} branches`
     this.search()
   }
