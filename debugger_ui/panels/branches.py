@@ -33,7 +33,12 @@ def popover(here: Tab) -> None:
     """Draw the button that opens the list of branches, and the list when it is open."""
     with st.container(key="branches_button", width="content"):
         opened = st.popover(
-            ":material/account_tree:", key=POPOVER, on_change="rerun", help="Branches of this thread", width="content"
+            "Branches of this thread",
+            icon=":material/account_tree:",
+            key=POPOVER,
+            on_change="rerun",
+            help="Branches of this thread",
+            width="content",
         )
     if opened.open:
         with opened:
