@@ -126,7 +126,14 @@ class ToolNode(RunnableCallable):
         calls, kind = self._calls(input)
         requests = self._requests(calls, input, config, runtime)
         check = OutcomeCheck(kind, self._messages_key)
-        outcomes = await asyncio.gather(*(self._arun_one(request, check) for request in requests))
+        # All come to their end, as with threads, before the first that failed or asked is heard.
+        calls_made = (self._arun_one(request, check) for request in requests)
+        ended = await asyncio.gather(*calls_made, return_exceptions=True)
+        outcomes: list[ToolOutcome] = []
+        for outcome in ended:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            outcomes.append(outcome)
         return combine(outcomes, kind, self._messages_key)
 
     def _requests(

@@ -19,8 +19,9 @@ from runtime._constants import (
 from runtime._context import CONFIG_KEY_TASK
 from runtime._typing import MISSING
 from runtime.errors import GraphInterrupt
+from runtime.pregel.asking import ask
 from runtime.pregel.isolate import isolate
-from runtime.pregel.questions import Question, questions_id
+from runtime.pregel.questions import ASKED, questions_id
 from runtime.pregel.trace import Progress
 from runtime.runtime import ExecutionInfo, Runtime, ServerInfo
 
@@ -49,13 +50,14 @@ class TaskContext:
     """One task while it runs: its input, its questions, its place among runs inside runs."""
 
     __slots__ = (
-        "_asked",
         "_calls",
         "_config",
         "_runtime",
         "_subruns",
         "abandoned",
+        "answered",
         "answers",
+        "asked",
         "attempt",
         "beat",
         "callbacks",
@@ -98,7 +100,8 @@ class TaskContext:
         self.control: list[Write] = []
         self.paused: GraphInterrupt | None = None
         self.pushed: list[Write] = []
-        self._asked = itertools.count()
+        self.asked: set[int] = set()
+        self.answered = 0
         self._subruns = itertools.count()
         self._calls = itertools.count()
         self._config: RunnableConfig | None = None
@@ -106,12 +109,15 @@ class TaskContext:
 
     def _recall(self) -> None:
         """Take over the answers and questions that were saved for this task."""
-        mine, asked = self.task.id, questions_id(self.task.id)
+        mine, recorded = self.task.id, {}
         for task_id, channel, value in self.frame.pending:
             if task_id == mine and channel == RESUME:
                 self.answers = list(value) if isinstance(value, list) else [value]
-            elif task_id == asked:
-                self.questions = [(id, digest) for id, digest in value]
+            elif channel == ASKED:
+                recorded[task_id] = value
+        for answers in range(len(self.answers) + 1) if recorded else ():
+            found = recorded.get(questions_id(mine, answers), self.questions)
+            self.questions = [(id, digest) for id, digest in found]
 
     # --- interrupts -----------------------------------------------------------------------------
 
@@ -125,54 +131,7 @@ class TaskContext:
         """
         if self.run.saver is None and self.run.parent is not None:
             return self.run.parent.ask(value, response_schema)  # it is the node that will run again
-        index = next(self._asked)
-        question = Question(self, value, index, response_schema)
-        if index < len(self.answers):
-            self._check(question)
-            answer = question.validate(self.answers[index])
-            self._answered(index)
-            return answer
-        if question.id in self.run.answers:
-            self._check(question)
-            given = self.run.answers[question.id]
-            answer = question.validate(given)
-            self.answers.append(given)
-            self._answered(index)
-            return answer
-        if self.run.loose and self._is_addressed():
-            self._check(question)
-            given = self.run.loose[0]
-            answer = question.validate(given)
-            self.run.loose.pop(0)
-            self.answers.append(given)
-            self._answered(index)
-            return answer
-        self.paused = GraphInterrupt((question.interrupt(),))
-        self.questions = [*self.questions[:index], (question.id, question.digest())]
-        raise self.paused
-
-    def _check(self, question: Question) -> None:
-        """Refuse an answer that was given to another question, unless the caller changed the question's state.
-
-        A question that was not recorded yet, because a branch brought its answer along, is recorded now.
-        """
-        if not self.run.edited:
-            question.check(self.questions)
-        index = question.index
-        if self.run.edited or index >= len(self.questions):
-            self.questions = [*self.questions[:index], (question.id, question.digest()), *self.questions[index + 1 :]]
-
-    def _is_addressed(self) -> bool:
-        """Whether a plain answer is for this run: the caller's config named none inside, or one of this very run."""
-        if not self.run.targets:
-            return True
-        origin = self.run.origin
-        if origin is None or origin.checkpoint_id is None:
-            return False
-        return not any(ns.startswith(f"{origin.ns}|") for ns in self.run.targets)
-
-    def _answered(self, index: int) -> None:
-        self.control = [(RESUME, self.answers[: index + 1])]
+        return ask(self, value, response_schema)
 
     # --- what the node may ask for --------------------------------------------------------------
 

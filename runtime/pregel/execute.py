@@ -216,8 +216,8 @@ class _Superstep:
             events.task_interrupted(self.run, self.frame, task)
 
     def _record_questions(self, context: TaskContext) -> Generator[Effect, Any, None]:
-        task = context.task
-        yield from self._put(questions_id(task.id), task.path, [(ASKED, list(context.questions))])
+        task, place = context.task, questions_id(context.task.id, len(context.answers))
+        yield from self._put(place, task.path, [(ASKED, list(context.questions))])
 
     def _failed(self, item: Result) -> Generator[Effect, Any, None]:
         context, error = item.context, item.value

@@ -40,42 +40,46 @@ CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, 
 """Writes that say something about a task without being its result."""
 
 
-def questions_id(task_id: str) -> str:
-    """The task id under which the questions of a task are recorded."""
-    return uuid_shaped("asked", task_id)
+def questions_id(task_id: str, answers: int) -> str:
+    """The task id under which the questions of a task are recorded once it has had so many answers.
+
+    Each time another one: some savers keep the first of what is written in one place.
+    """
+    return uuid_shaped("asked", task_id, *([str(answers)] if answers else []))
+
+
+BESIDE = ""
+"""In place of an id, in the record of what a task has asked: it was asked while another question was open."""
 
 
 class Question:
-    """One call of `interrupt()`."""
+    """One call of `interrupt()`. `index` is its place among the questions of its task."""
 
-    __slots__ = ("adapter", "context", "id", "index", "schema", "value")
+    __slots__ = ("adapter", "context", "digest", "index", "schema", "value")
 
-    def __init__(self, context: TaskContext, value: Any, index: int, schema: Any) -> None:
+    def __init__(self, context: TaskContext, value: Any, schema: Any) -> None:
         self.context = context
         self.value = value
-        self.index = index
+        self.index = 0
         self.schema = schema
+        self.digest = digest(value)
         self.adapter: TypeAdapter[Any] | None = None
         if schema is not None and not isinstance(schema, Mapping):
             self.adapter = TypeAdapter(schema)
-        self.id = interrupt_id(context.task.checkpoint_ns, index)
+
+    @property
+    def id(self) -> str:
+        """The id of its place."""
+        return interrupt_id(self.context.task.checkpoint_ns, self.index)
 
     def interrupt(self) -> Interrupt[Any]:
         """What the caller is shown."""
         schema = self.adapter.json_schema() if self.adapter is not None else self.schema
         return Interrupt(value=self.value, id=self.id, response_schema=schema)
 
-    def digest(self) -> str:
-        """Stands for the question's content, by value and not by identity."""
-        try:
-            kind, data = _plain.dumps_typed(self.value)
-        except Exception:  # what cannot be serialised cannot be saved either, and the saver will say so
-            return xxh3_128_hexdigest(type(self.value).__qualname__.encode())
-        return xxh3_128_hexdigest(kind.encode() + data)
-
     def check(self, recorded: Sequence[tuple[str, str]]) -> None:
         """Refuse an answer that was given to another question than this one."""
-        if self.index < len(recorded) and recorded[self.index][1] != self.digest():
+        if self.index < len(recorded) and recorded[self.index][1] != self.digest:
             raise MisalignedResumeError(self.context.task.name, self.index, self._answered(), self.value)
 
     def _answered(self) -> Any:
@@ -93,6 +97,15 @@ class Question:
         except Exception as error:
             mark_invalid_resume(error)
             raise
+
+
+def digest(value: Any) -> str:
+    """Return what stands for a question's content, by value and not by identity."""
+    try:
+        kind, data = _plain.dumps_typed(value)
+    except Exception:  # what cannot be serialised cannot be saved either, and the saver will say so
+        return xxh3_128_hexdigest(type(value).__qualname__.encode())
+    return xxh3_128_hexdigest(kind.encode() + data)
 
 
 class TaskRecord:

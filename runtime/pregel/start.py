@@ -24,7 +24,7 @@ from runtime.pregel.handover import hand_over, past_edits
 from runtime.pregel.loading import load_frame
 from runtime.pregel.model import WAKES, PregelNode, Write
 from runtime.pregel.plan import plan, refuse_missing
-from runtime.pregel.questions import ASKED, TaskRecord, match_answers, read_record
+from runtime.pregel.questions import ASKED, BESIDE, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
 from runtime.pregel.run import Base, Origin, Replay, Run
 from runtime.pregel.task import Place, Task
@@ -296,7 +296,7 @@ def _issued(run: Run) -> Generator[Effect, Any, set[str]]:
             if channel == INTERRUPT:
                 found.update(i.id for i in (value if isinstance(value, list | tuple) else (value,)))
             elif channel == ASKED:
-                found.update(id for id, _ in value)
+                found.update(id for id, _ in value if id != BESIDE)
     return found
 
 
