@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
+from runtime.pregel.halting import Halting, Made, carried
 from runtime.pregel.stepping import ChannelFold, Move, Phase, Planned, Preview
 from runtime.types import StateSnapshot
 
@@ -75,6 +76,31 @@ class Debugging:
         from runtime.pregel import debug_runs
 
         return await debug_runs.astep(self, config, input, Move(phase, tasks, supply or {}), context)
+
+    def halting(
+        self,
+        config: RunnableConfig,
+        reached: Callable[[Made], bool],
+        *,
+        toward: str = "",
+        moved: dict[str, str] | None = None,
+    ) -> RunnableConfig:
+        """A config for a run that halts inside subgraphs: between two supersteps of theirs, as `interrupt_after` does.
+
+        Args:
+            config: The config of the call.
+            reached: Asked at every checkpoint that a run inside makes, from the thread that made it, and answers
+                whether it halts there. Its task in the graph around it then stays unfinished, and a later run takes
+                it up. Not asked by runs that save nothing.
+            toward: The namespace of a run inside: in the runs around it only the tasks that lead there run, and
+                nothing is folded.
+            moved: Filled in while it runs: where `config` names an older checkpoint inside, the namespace of each run
+                on the way and the one that it goes on in, on the new branch.
+
+        Returns:
+            The config, to be given to `invoke` or `stream` and their awaiting twins.
+        """
+        return carried(config, Halting(reached, toward, {} if moved is None else moved))
 
     def explain_update(self, config: RunnableConfig) -> list[ChannelFold]:
         """How a checkpoint's saved results fold into the next state, channel by channel."""

@@ -17,6 +17,7 @@ from runtime.pregel import events, lifecycle
 from runtime.pregel.effects import Effect, Flush, Put, PutWrites
 from runtime.pregel.execute import Outcome, execute, restore
 from runtime.pregel.frame import Frame
+from runtime.pregel.halting import halts, on_the_way, took_input
 from runtime.pregel.model import Write
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import REFUSED
@@ -39,14 +40,22 @@ def supersteps(run: Run) -> Loop:
     """
     frame = shown = yield from begin(run)
     yield from lifecycle.resumed(run, frame)
+    if took_input(run, frame):
+        halts(run, frame, (), None)
     try:
-        while tasks := next_tasks(run, frame):
-            outcome = yield from execute(run, frame, tasks)
+        while run.status == "running" and (tasks := next_tasks(run, frame)):
+            chosen = on_the_way(run, tasks)
+            outcome = yield from execute(run, frame, chosen)
             if not outcome.complete:
                 shown = yield from incomplete(run, frame, tasks, outcome)
                 break
+            if chosen is not tasks:
+                yield from save_tasks(frame, outcome.unsaved)
+                run.status = "interrupt_after"
+                break
+            before = frame.twin() if run.halting is not None else None
             yield from fold(run, frame, tasks, outcome)
-            if stops_after(run, frame, tasks):
+            if stops_after(run, frame, tasks) or halts(run, frame, tasks, before):
                 break
     finally:
         if run.saver is not None and run.durability == "exit":
@@ -70,7 +79,7 @@ def next_tasks(run: Run, frame: Frame) -> list[Task]:
     for task in tasks:
         if task.writes:
             events.task_updates(run, task, cached=True)
-    events.tasks_started(run, frame, tasks)
+    events.tasks_started(run, frame, on_the_way(run, tasks))
     return tasks
 
 

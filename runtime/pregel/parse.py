@@ -21,6 +21,7 @@ from runtime._constants import (
 )
 from runtime._context import CONFIG_KEY_TASK
 from runtime.pregel.context import TaskContext
+from runtime.pregel.halting import CONFIG_KEY_HALTING
 from runtime.pregel.handover import strip_ids
 from runtime.pregel.own import own
 from runtime.pregel.run import DEFAULT_RECURSION_LIMIT, Origin, Run
@@ -155,6 +156,7 @@ def placed_run(  # noqa: PLR0913 - what `new_run` takes, its config in two
     """`new_run`, for a config that is merged already, and the task that it was called in."""
     saver = resolve_saver(graph, merged, outer)
     conf = merged[CONF]
+    halting = conf.pop(CONFIG_KEY_HALTING, None)
     if saver is not None and not conf.get(CONFIG_KEY_THREAD_ID):
         raise ValueError(
             f"graph {graph.name!r} has a checkpointer, so the config must name the thread to save to: "
@@ -182,6 +184,7 @@ def placed_run(  # noqa: PLR0913 - what `new_run` takes, its config in two
     if control is not None:
         run.control = control
     if outer is None:
+        run.halting = halting
         _place_root(graph, run, conf)
     else:
         _place_inside(graph, run, outer)
@@ -235,6 +238,8 @@ def _place_inside(graph: Pregel, run: Run, outer: TaskContext) -> None:
         origin = strip_ids(former + suffix) if run.persistent else former + suffix
         target = run.targets.get(former + suffix) or run.targets.get(origin)
         run.origin = Origin(origin, target)
+        if run.halting is not None:
+            run.halting.moved[origin] = ns
 
 
 def plain_ns(ns: str) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from runtime.pregel.context import TaskContext
     from runtime.pregel.frame import Frame
+    from runtime.pregel.halting import Halting
     from runtime.pregel.model import Topology
     from runtime.types import CachePolicy, RetryPolicy
 
@@ -122,6 +123,7 @@ class Run:
         origins: By id of a task on this branch, the namespace of its former self.
         targets: Checkpoints inside runs, by namespace, that the caller asked to go on from.
         is_node: For a run inside: whether the graph is the task's node itself, and not called by a function.
+        halting: What somebody who looks at the run from outside asks of it, and of all runs inside it.
         unchanged: For such a run, at its end: the channels that hold what the input made of them.
     """
 
@@ -188,6 +190,7 @@ class Run:
     persistent: bool = True
     is_node: bool = False
     strict: bool = False
+    halting: Halting | None = None
 
     # What has become of it.
     stop: int = 0
@@ -234,6 +237,7 @@ class Run:
         self.control = outer.control
         self.server_info = outer.server_info
         self.strict = outer.strict
+        self.halting = outer.halting
         if outer.subgraph_events:
             self.messages = outer.messages
 
