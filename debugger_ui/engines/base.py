@@ -15,6 +15,8 @@ from debugger_ui.engines.accounts import Fold as Fold
 from debugger_ui.engines.accounts import FoldedWrite as FoldedWrite
 from debugger_ui.engines.accounts import NodeVerdict as NodeVerdict
 from debugger_ui.engines.contents import Contents
+from debugger_ui.engines.halting import Halting as Halting
+from debugger_ui.engines.halting import Made as Made
 from debugger_ui.engines.spaces import Inner
 
 EMPTY: Mapping[str, Any] = {}
@@ -147,6 +149,10 @@ class NodeSpec:
     kind: str = "node"
     cluster: str = ""
     triggers: tuple[str, ...] = ()
+    calls: bool = False
+    """Whether it is a function that calls a subgraph: going on inside runs it again from its first line."""
+    saves: bool = True
+    """Whether its subgraph saves checkpoints of its own; only between those it can stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +200,8 @@ class Advance:
     """The place is not the newest of its thread, so the run has to be told its id."""
     around: Mapping[str, str] = field(default_factory=dict)
     """For a place inside a subgraph: the checkpoints of the runs around it, by namespace; `""` is the outermost."""
+    halting: Halting | None = None
+    """Where runs inside halt; nothing to engines that say in `limits` that they cannot do it (`inside`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_up
 `preview_update`) is used when it is there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,8 @@ class GraphEngine(SavedHistory):
         root = type(graph).__module__.partition(".")[0]
         self.limits: dict[str, str] = {
             "phases": f"A graph of {root} runs whole supersteps only.",
+            "inside": f"A graph of {root} runs a subgraph within one superstep of the graph around it, so nothing "
+            "stops inside one.",
             "return": f"A graph of {root} that is gone back into starts its subgraph over, so only the newest "
             "checkpoint inside can be edited or gone on from. Step out, and step the node around it.",
         }
@@ -218,10 +220,17 @@ def questions_of(interrupts: Sequence[Any]) -> tuple[Question, ...]:
 def drawn(graph: Any) -> Topology:
     """Return a compiled graph as its own `get_graph` draws it."""
     picture = graph.get_graph()
-    subgraphs = {name for name, _ in graph.get_subgraphs()}
+    subgraphs = dict(graph.get_subgraphs())
     triggers = {name: tuple(node.triggers) for name, node in graph.nodes.items()}
     nodes = tuple(
-        NodeSpec(id_, str(node.name), _kind(id_, subgraphs), triggers=triggers.get(id_, ()))
+        NodeSpec(
+            id_,
+            str(node.name),
+            _kind(id_, subgraphs),
+            triggers=triggers.get(id_, ()),
+            calls=id_ in subgraphs and getattr(graph.nodes[id_], "bound", None) is not subgraphs[id_],
+            saves=getattr(subgraphs.get(id_), "checkpointer", None) is not False,
+        )
         for id_, node in picture.nodes.items()
     )
     edges = tuple(
@@ -230,7 +239,7 @@ def drawn(graph: Any) -> Topology:
     return Topology(nodes, edges)
 
 
-def _kind(id_: str, subgraphs: set[str]) -> str:
+def _kind(id_: str, subgraphs: Collection[str]) -> str:
     if id_ == naming.START:
         return "start"
     if id_ == naming.END:

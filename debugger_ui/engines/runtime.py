@@ -14,6 +14,7 @@ from debugger_ui.engines.base import (
     Event,
     Fold,
     FoldedWrite,
+    Made,
     NodeVerdict,
     Place,
     Preview,
@@ -21,7 +22,7 @@ from debugger_ui.engines.base import (
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of
-from debugger_ui.engines.graph import About, GraphEngine, questions_of, subgraph_namespace
+from debugger_ui.engines.graph import ROOT, About, GraphEngine, questions_of, subgraph_namespace
 from debugger_ui.engines.reader import SaverReader, answers_of, config_of, labelled
 from debugger_ui.engines.running import GraphRunner, config_at
 from debugger_ui.engines.surroundings import NOTHING, Surroundings
@@ -117,6 +118,17 @@ class RuntimeRunner(GraphRunner):
 
     answers_again = True
 
+    def _arguments(self, step: Advance) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        given, config, options = super()._arguments(step)
+        halting = step.halting
+        if halting is not None:
+
+            def reached(made: Any) -> bool:
+                return halting.reached(made_inside(made))
+
+            config = self.graph.halting(config, reached, toward=halting.toward, moved=halting.moved)
+        return given, config, options
+
     async def _consume(self, step: Advance, report: Callable[[Event], None]) -> str:
         if step.phase == "superstep":
             return await super()._consume(step, report)
@@ -127,6 +139,23 @@ class RuntimeRunner(GraphRunner):
         if newest != step.place.id:
             report(Event("saved", newest))
         return newest
+
+
+def made_inside(made: Any) -> Made:
+    """Return the runtime's word of a checkpoint inside in the engines' words."""
+    return Made(
+        namespace=made.ns,
+        id=made.checkpoint_id,
+        ran=made.ran,
+        due=made.due,
+        changed=frozenset(key for key in made.changed if naming.is_state_key(key)),
+        state=lambda: _state_keys(made.values()),
+        before=lambda: _state_keys(made.before()),
+    )
+
+
+def _state_keys(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in values.items() if naming.is_state_key(key) or key == ROOT}
 
 
 class RuntimeEditor(GraphEditor):

@@ -15,6 +15,7 @@ from debugger_ui.components.text import count
 from debugger_ui.panels import watches
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.session.breaks import MOST_HITS
+from debugger_ui.session.stops import worded
 from debugger_ui.session.views import Breakpoint, RunProgress
 
 SHEET = "breakpoints"
@@ -22,7 +23,6 @@ POPOVER = "breakpoints_open"
 PLACE, CONDITION, HIT = "break_place", "break_condition", "break_hit"
 CHANGED, REFUSED = "_break_changed", "_break_refused"
 SIDES = ("before", "after")
-INSIDE = "Nodes inside a subgraph cannot be stopped at: a subgraph runs within one superstep of the graph around it."
 NODES = (
     sheet.column("node", "Node", width="40%"),
     sheet.column("before", "Before it runs"),
@@ -75,8 +75,9 @@ def listing(here: Tab, found: tuple[Breakpoint, ...]) -> None:
     ]
     if nodes is not None:
         blocks.append(table(nodes, {point.id: point for point in found}))
-    if here.nesting is not None and (here.nesting.inside or here.nesting.out.allowed):
-        blocks.append(sheet.text(INSIDE, "small"))
+    inside = here.session.abilities().inside
+    if not inside.allowed and here.nesting is not None and (here.nesting.inside or here.nesting.out.allowed):
+        blocks.append(sheet.text(inside.reason, "small"))
     if found:
         blocks.append(set_points(found))
     if not ability.allowed and not found:
@@ -90,7 +91,9 @@ def table(nodes: tuple[str, ...], points: dict[str, Breakpoint]) -> sheet.Block:
     rows: list[dict[str, Any]] = []
     for node in nodes:
         sides = {when: [switch(node, when, f"{when}:{node}" in points)] for when in SIDES}
-        rows.append({"node": [sheet.word(node, "mono")], **sides})
+        *way, name = node.split("|")
+        inside = [sheet.word(f"{' / '.join(way)} /", "mono muted")] if way else []
+        rows.append({"node": [*inside, sheet.word(name, "mono")], **sides})
     frame = pd.DataFrame(rows, columns=[column["key"] for column in NODES])
     return sheet.table(
         frame, NODES, label="Breakpoints", rows=[{"key": node} for node in nodes], empty="The graph has no node."
@@ -100,7 +103,7 @@ def table(nodes: tuple[str, ...], points: dict[str, Breakpoint]) -> sheet.Block:
 def switch(node: str, when: str, on: bool) -> sheet.Item:
     """Return one switch: told by icon and word, then by colour."""
     tone, icon, word = ("failed", "waiting", "stops") if on else ("", "todo", "off")
-    return sheet.chip(word, tone, icon, act="toggle", value=f"{when}:{node}", title=f"Breakpoint {when} {node}")
+    return sheet.chip(word, tone, icon, act="toggle", value=f"{when}:{node}", title=f"Breakpoint {when} {worded(node)}")
 
 
 def set_points(found: tuple[Breakpoint, ...]) -> sheet.Block:
@@ -138,8 +141,8 @@ def acts(point: Breakpoint) -> list[sheet.Item]:
 
 def form(here: Tab, nodes: tuple[str, ...]) -> None:
     """Draw what sets a breakpoint with a condition, at a change, or from a certain hit on."""
-    places = [(f"{side}:{node}", f"{side} {node}") for node in nodes for side in SIDES]
-    places += [(f"change:{key}", f"when {key} changes") for key in here.see(here.session.state_keys) or ()]
+    places = [(f"{side}:{node}", f"{side} {worded(node)}") for node in nodes for side in SIDES]
+    places += [(f"change:{key}", f"when {worded(key)} changes") for key in here.see(here.session.stop_keys) or ()]
     changed = st.session_state.get(CHANGED)
     shown = str(changed) if changed else None
     choice = Choice(places, shown, "Where to stop", "Stop where? A node, or a key of the state", rev=changed or "")
@@ -196,5 +199,5 @@ def stopped(progress: RunProgress, checkpoint: str) -> sheet.Block | None:
     why = progress.why.rstrip(".")
     tone = "failed" if progress.problem is None else "warn"
     chip = sheet.chip(why, tone, "waiting" if progress.problem is None else "warn", name="stopped", title=why)
-    said = f"after {count(progress.steps, 'superstep')}. {rest}"
+    said = f"after {count(progress.steps, 'superstep')}. {rest}" if progress.steps else rest
     return sheet.bar([chip, sheet.word(said, "muted", title=said)], name="activity")

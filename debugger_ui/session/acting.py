@@ -13,8 +13,9 @@ from debugger_ui.engines.base import MISSING, Advance, Editor, Place, Record, Ru
 from debugger_ui.session.codec import restore, to_text
 from debugger_ui.session.edits import Edits
 from debugger_ui.session.forms import fields_of_schema, parse_fields
+from debugger_ui.session.halts import OUTSIDE, Stand
 from debugger_ui.session.jobs import Job
-from debugger_ui.session.nested import asked_at, passed_by, standing
+from debugger_ui.session.nested import asked_at, passed_by, resting, standing, stepped
 from debugger_ui.session.parse import parse_json
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.questions import answered_views, parse_answer, question_view
@@ -29,7 +30,7 @@ from debugger_ui.session.view_values import Ability
 from debugger_ui.session.workspace import Desk, Workspace
 
 MAX_THREAD_ID = 255
-INSIDE = "Inside a subgraph nothing runs by phases: its supersteps run within one task of the graph around it."
+INSIDE = "Inside a subgraph nothing runs by phases: Step runs one whole superstep of it."
 OVER = "The subgraph has come to its end here. Step out to go on with the graph around it."
 
 
@@ -108,7 +109,7 @@ class Acting:
             return Ability(False, "It waits for an answer.")
         if gone := self._gone(spot, record):
             return Ability(False, f"{', '.join(gone)} should run here, but the graph no longer has it.")
-        if not record.tasks:
+        if not record.tasks and not (spot.namespace and standing(self.desk.reading, spot).live):
             return Ability(False, OVER if spot.namespace else "Nothing is left to run here.")
         return Ability(True)
 
@@ -125,7 +126,8 @@ class Acting:
             able = self.run_ability(spot, record)
             if not able.allowed:
                 raise refuse(able.reason, kind="unavailable")
-        order = Order(self._from(spot), verb != "step", self.desk.breakpoints.hit)
+        stand = self._stand(spot, once=verb == "step")
+        order = Order(self._from(spot), verb != "step", self.desk.breakpoints.hit, stand)
         return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
 
     def phase(self, spot: Spot, record: Record, advance: Advance, *, verb: str, head_seen: bool) -> Job:
@@ -178,6 +180,17 @@ class Acting:
             return Advance(spot.place, answers=answers or {})
         here = standing(self.desk.reading, spot)
         return Advance(spot.place, answers=answers or {}, around=here.around, replay=not here.live)
+
+    def _stand(self, spot: Spot, *, once: bool) -> Stand:
+        """Return where the person stands; with `once`, the run of which one superstep is to run."""
+        if not spot.namespace or "inside" in self.desk.engine.limits:
+            return OUTSIDE
+        reading = self.desk.reading
+        return Stand(
+            spot.namespace,
+            stepped(reading, spot) if once else "",
+            lambda namespace: resting(reading, spot.thread, namespace),
+        )
 
     def _still_head(self, spot: Spot, head_seen: bool) -> Callable[[], None]:
         def check() -> None:
@@ -239,7 +252,7 @@ class Acting:
                 raise _moved_on()
 
         first = self._from(asked_at(self.desk.reading, spot, parsed), parsed)
-        order = Order(first, go_on, self.desk.breakpoints.hit)
+        order = Order(first, go_on, self.desk.breakpoints.hit, self._stand(spot, once=not go_on))
         return self._start(spot.thread, "answer", spot, order, runner, check)
 
     def _asked(self, spot: Spot) -> list[QuestionView]:

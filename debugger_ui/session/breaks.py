@@ -1,6 +1,7 @@
 """Breakpoints of one graph: before or after a node, or when a key of the state changes; shared by every tab.
 
 Rules:
+- A node or key inside a subgraph is named by its way there, `door|inner`; its condition reads the state inside.
 - A hit is a checkpoint that a run has just made, where the breakpoint applies and its condition holds. Every
   breakpoint that is hit there is counted; the run stops if one of them has reached the hit it waits for.
 - A condition that cannot be evaluated stops the run and says so. It is not counted.
@@ -8,12 +9,12 @@ Rules:
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from debugger_ui.engines import naming
-from debugger_ui.engines.base import Outline, Record
+from debugger_ui.engines import naming, spaces
+from debugger_ui.engines.base import Record
 from debugger_ui.session.diff import equal
 from debugger_ui.session.expression import parse
 from debugger_ui.session.kept import Kept, Row
@@ -29,11 +30,17 @@ MOST_HITS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A checkpoint that a run has just made; `before` gives the state of its parent, {} at a root."""
+    """A checkpoint that a run has just made: the nodes due there, those that made it, and the keys they wrote.
 
-    record: Record
-    outline: Outline
+    `before` gives the state of its parent, {} at a root. `path` names the subgraph, empty for the outermost graph.
+    """
+
+    due: Collection[str]
+    ran: Collection[str]
+    changed: Collection[str]
+    state: Callable[[], Mapping[str, Any]]
     before: Callable[[], Mapping[str, Any]]
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +131,18 @@ class Breakpoints:
 
 
 def _applies(point: Breakpoint, reached: Reached) -> bool:
+    path, _, name = point.node.rpartition(spaces.SEPARATOR)
+    if path != reached.path:
+        return False
     if point.when == "before":
-        return any(task.name == point.node for task in reached.record.tasks if not task.done)
+        return name in reached.due
     if point.when == "after":
-        return point.node in reached.outline.ran
-    return point.node in reached.outline.changed and differs(point.node, state_of(reached.record), reached.before())
+        return name in reached.ran
+    return name in reached.changed and differs(name, reached.state(), reached.before())
 
 
 def _holds(condition: str, reached: Reached) -> bool:
-    return bool(parse(condition).value(state_of(reached.record), reached.before))
+    return bool(parse(condition).value(reached.state(), reached.before))
 
 
 def state_of(record: Record) -> Mapping[str, Any]:

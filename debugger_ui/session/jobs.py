@@ -87,6 +87,12 @@ class Job:
             self.at = checkpoint
             self._change(checkpoint=checkpoint, steps=self._progress.steps + counts, finished=())
 
+    def land(self, namespace: str, checkpoint: str) -> None:
+        """Note that it ends inside a subgraph, at a checkpoint of it."""
+        with self._lock:
+            self._running.clear()
+            self._change(namespace=namespace, checkpoint=checkpoint)
+
     def enters(self, superstep: int) -> None:
         """Note the number of the superstep that is at work from here on."""
         with self._lock:

@@ -2,8 +2,9 @@
 
 Rules:
 - What ran inside is read from the record alone; a graph's code is asked only whether it can go on.
-- Whatever runs, the outermost graph does: a step from inside a subgraph is a superstep of that graph, in which
-  the subgraph goes on from the checkpoint that is looked at.
+- Whatever runs, the outermost graph does: it is entered anew for each step inside, and the subgraph goes on in it
+  from the checkpoint that is looked at. Where a run inside can halt, it does so after one superstep; with other
+  engines, a step from inside is a superstep of the outermost graph.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -131,6 +132,29 @@ def _waits(reading: Reading, spot: Spot, around: Mapping[str, str]) -> bool:
     return True
 
 
+def stepped(reading: Reading, spot: Spot) -> str:
+    """Return the run of which a step from inside runs one superstep: that of the spot, at its end the one around it."""
+    if reading.record(spot).tasks:
+        return spot.namespace
+    return max(standing(reading, spot).around, key=len)
+
+
+def resting(reading: Reading, thread: str, namespace: str) -> tuple[str, str]:
+    """Return the innermost run, from a namespace outwards, that a thread comes to when it goes on.
+
+    Its namespace and its newest checkpoint; of the outermost graph nothing.
+    """
+    while namespace:
+        history = reading.history(thread, namespace)
+        if newest := history.newest:
+            spot = Spot(thread, namespace, history.branch_of[newest], newest, True)
+            around = spaces.around(namespace, spaces.parents_of(history.by_id[newest].metadata))
+            if "" in around and _waits(reading, spot, around) and reading.record(spot).tasks:
+                return namespace, newest
+        namespace = spaces.parts_of(namespace)[0]
+    return "", ""
+
+
 def asked_at(reading: Reading, spot: Spot, questions: Collection[str]) -> Spot:
     """Return where questions that are shown at a spot were asked, if plainly answering would not come to it any more.
 
@@ -203,14 +227,65 @@ def _inside(reading: Reading, spot: Spot) -> str:
     here = standing(reading, spot)
     if here.reason:
         return ""
+    record = reading.record(spot)
+    asks = any(task.questions for task in record.tasks) and reading.history(spot.thread, spot.namespace).is_head(
+        spot.id
+    )
+    if asks or "inside" in reading.engine.limits:
+        return _from_outside(reading, spot, here, "Answering" if asks else "Step")
+    path = _shown(spot.namespace)
+    if not record.tasks:
+        above = max(here.around, key=len)
+        step = reading.history(spot.thread, above).by_id[here.around[above]].step + 1
+        around = _shown(above) or reading.engine.name
+        return f"{path} has come to its end: Step goes on with superstep {step} of {around}." if here.live else ""
+    branch = "" if here.live else f" on a new branch of {reading.engine.name}"
+    words = f"Step runs superstep {record.header.step + 1} of {path}{branch}."
+    names = _beside(reading, spot, here)
+    if names and here.live:
+        words += f" {', '.join(names)} beside it {'stands' if len(names) == 1 else 'stand'} still."
+    elif names:
+        words += f" {', '.join(names)} beside it {'runs' if len(names) == 1 else 'run'} again when the branch goes on."
+    return f"{words}{_calling(reading, spot)}"
+
+
+def _shown(namespace: str) -> str:
+    """Return the way to a subgraph, in words: `section / check`."""
+    return " / ".join(spaces.graph_path(namespace).split(spaces.SEPARATOR))
+
+
+def _beside(reading: Reading, spot: Spot, here: Standing) -> list[str]:
+    """Return the nodes that run beside a run; where it goes on plainly, those that have no result yet."""
+    names: list[str] = []
+    inner = spot.namespace
+    for space in sorted(here.around, key=len, reverse=True):
+        _, node, task, _ = spaces.parts_of(inner)
+        tasks = reading.record(Spot(spot.thread, space, "", here.around[space], False)).tasks
+        others = [one for one in tasks if not (one.name == node and task in ("", one.id))]
+        names = [one.name for one in others if not (here.live and one.done)] + names
+        inner = space
+    return list(dict.fromkeys(names))
+
+
+def _calling(reading: Reading, spot: Spot) -> str:
+    """Return which nodes' functions call the graphs on the way here, and so run again up to the call, in words."""
+    names, inner = [], spot.namespace
+    while inner:
+        inner, node, _, _ = spaces.parts_of(inner)
+        nodes = reading.engine.topology(spot.thread, inner).nodes
+        names += [one.id for one in nodes if one.id == node and one.calls]
+    if not names:
+        return ""
+    verb = "calls it, and runs" if len(names) == 1 else "call it, and run"
+    return f" {', '.join(reversed(names))} {verb} again from the first line to the call."
+
+
+def _from_outside(reading: Reading, spot: Spot, here: Standing, verb: str) -> str:
+    """Return what a superstep of the outermost graph does about the subgraph that the spot is in."""
     outer = reading.record(Spot(spot.thread, "", "", here.around[""], False))
-    asks = any(task.questions for task in reading.record(spot).tasks)
-    asks = asks and reading.history(spot.thread, spot.namespace).is_head(spot.id)
-    verb = "Answering" if asks else "Step"
-    path = spaces.graph_path(spot.namespace).split(spaces.SEPARATOR)
     _, node, task, _ = spaces.parts_of(spot.namespace.split(spaces.SEPARATOR)[0])
     superstep = f"superstep {outer.header.step + 1} of {reading.engine.name}"
-    goes_on = f"{' / '.join(path)} goes on from here"
+    goes_on = f"{_shown(spot.namespace)} goes on from here"
     if here.live:
         return f"{verb} runs {superstep}: {goes_on}."
     others = [one.name for one in outer.tasks if not (one.name == node and task in ("", one.id))]

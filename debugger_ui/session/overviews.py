@@ -57,6 +57,7 @@ def abilities(acting: Acting, spot: Spot | None) -> Abilities:
         update=acting.may("update"),
         preview=acting.may("preview"),
         answer_again=acting.answer_again(spot, record),
+        inside=acting.may("inside"),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from debugger_ui.engines.base import Advance, Engine, Event, Outline, Place, Record, Runner, Stopped
 from debugger_ui.session.breaks import Hold, Reached, state_of
+from debugger_ui.session.halts import NOWHERE, OUTSIDE, Break, Halts, Held, Stand
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.problems import cut, describe, said, trace
 from debugger_ui.session.text import literal
@@ -20,17 +21,15 @@ MAX_STEPS = 10_000
 
 MOST_OF_A_NOTE = 400
 
-Break = Callable[[Reached], Hold | None]
-"""Given a checkpoint that was just made: why to hold there, or None to go on."""
-
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to run: a first superstep, and whether to go on after it."""
+    """What to run: a first superstep, and whether to go on after it; and where the person stands."""
 
     first: Advance
     go_on: bool
     breaks: Break
+    stand: Stand = OUTSIDE
 
 
 class Worker:
@@ -40,6 +39,7 @@ class Worker:
         self.engine = engine
         self.runner = runner
         self.order = order
+        self._halts: Halts | None = None
 
     def __call__(self, job: Job) -> None:
         """Run until done, interrupted, failed, paused or stopped; the job tells which."""
@@ -48,7 +48,8 @@ class Worker:
         def report(event: Event) -> None:
             if event.kind == "failed":
                 failing.append(event.text)
-            job.report(event)
+            if event.kind != "saved" or not self.order.stand.once:  # a step inside ends inside
+                job.report(event)
 
         try:
             self._run(job, report)
@@ -56,6 +57,7 @@ class Worker:
             job.end("stopped", _stopped(job))
         except Exception as error:  # whatever a node raises is a result to show, not a crash
             problem = node_problem(error, failing)
+            self._rest(job)
             job.end("failed", problem.message, problem)
 
     def _run(self, job: Job, report: Callable[[Event], None]) -> None:
@@ -63,8 +65,16 @@ class Worker:
         for _ in range(MAX_STEPS):
             if job.stop_wanted:
                 raise Stopped
-            newest = self.runner.advance(self._placed(advance), report, lambda: job.stop_wanted)
+            halts = self._halts = self._watched(job, advance)
+            halting = halts.halting if halts is not None else None
+            newest = self.runner.advance(
+                replace(self._placed(advance), halting=halting), report, lambda: job.stop_wanted
+            )
+            if halts is not None and halts.held is not None:
+                _halted(job, halts, halts.held)
+                return
             job.stepped(newest, counts=not advance.only_input and advance.phase != "execute")
+            self._rest(job)
             place = Place(advance.place.thread, newest)
             record = self.engine.record(place)
             hold = self._hold(record, place, advance) if record is not None else None
@@ -73,6 +83,18 @@ class Worker:
             job.enters(record.header.step + 1)
             advance = Advance(place)
         job.end("paused", f"Paused after {MAX_STEPS:,} supersteps. Continue goes on.")
+
+    def _watched(self, job: Job, advance: Advance) -> Halts | None:
+        """Return what decides where runs inside halt; None where the engine or the phase knows no such thing."""
+        if "inside" in self.engine.limits or advance.phase != "superstep" or advance.again:
+            return None
+        return Halts(job, self.order.stand, self.order.breaks if self.order.go_on else None)
+
+    def _rest(self, job: Job) -> None:
+        """Leave the cursor inside, where the step of a subgraph did not get to its halt."""
+        namespace, checkpoint = self._halts.rest() if self._halts is not None else NOWHERE
+        if namespace:
+            job.land(namespace, checkpoint)
 
     def _placed(self, advance: Advance) -> Advance:
         """Tell the run its checkpoint's id unless it is the newest of the thread anyway."""
@@ -107,7 +129,7 @@ class Worker:
         """Return why the run stops at a checkpoint it has just made; a question there stops it anyway."""
         if not self.order.go_on or any(task.questions for task in record.tasks):
             return None
-        if place.id == advance.place.id:
+        if place.id == advance.around.get("", advance.place.id):
             # Nothing raised, nothing asks, and yet the superstep has not ended.
             return Hold("A subgraph stops here, as it was compiled to.")
         outlines = self.engine.outlines(place.thread, [record.header.id], place.namespace)
@@ -117,12 +139,22 @@ class Worker:
             found = self.engine.record(replace(place, id=parent)) if parent else None
             return state_of(found) if found is not None else {}
 
-        outline = outlines.get(record.header.id, Outline())
+        made = outlines.get(record.header.id, Outline())
         due = [task.name for task in record.tasks if not task.done]
-        if hold := self.order.breaks(Reached(record, outline, before)):
+        if hold := self.order.breaks(Reached(due, made.ran, made.changed, lambda: state_of(record), before)):
             return hold
-        where = self.runner.compiled_stop(due, outline.ran)
+        where = self.runner.compiled_stop(due, made.ran)
         return Hold(f"The graph stops {where}, as it was compiled to.") if where and due else None
+
+
+def _halted(job: Job, halts: Halts, held: Held) -> None:
+    """End the job where a run inside has halted."""
+    job.land(held.made.namespace, held.made.id)
+    comes = f"Next: {', '.join(held.due)}." if held.due else "The subgraph has come to its end here."
+    if held.hold is not None:
+        job.end("paused", f"{held.hold.why} {halts.others()}{comes}", *_told(held.hold))
+    else:
+        job.end("paused", f"{'Step done' if halts.breaks is None else 'Paused'}. {comes}")
 
 
 def _told(hold: Hold | None) -> tuple[Problem | None, str]:

@@ -22,7 +22,7 @@ from debugger_ui.session.looking import Looking
 from debugger_ui.session.nested import effect
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Spot
-from debugger_ui.session.stops import check_breakpoint, known_keys, state_keys
+from debugger_ui.session.stops import check_breakpoint, known_keys, state_keys, stopping_keys, stopping_nodes
 from debugger_ui.session.told import told
 from debugger_ui.session.views import (
     Breakpoint,
@@ -48,7 +48,7 @@ class DebugSession(Looking):
     # --- running ------------------------------------------------------------------------------
 
     def step(self, at: str = "") -> RunProgress:
-        """Run one superstep from the cursor on a worker; returns at once.
+        """Run one superstep from the cursor on a worker; returns at once. Inside a subgraph it is one of that graph.
 
         Away from the head this starts a new branch. The cursor follows when the step is done.
         `at` is the checkpoint that the button showed, if the caller knows better than the cursor.
@@ -125,9 +125,12 @@ class DebugSession(Looking):
         return self.desk.breakpoints.all()
 
     def stops(self) -> tuple[str, ...]:
-        """Return the nodes that can have a breakpoint: those of the outermost graph, whose steps runs stop between."""
-        nodes = self.desk.engine.topology(self.cursor.thread).nodes
-        return tuple(node.id for node in nodes if node.kind not in ("start", "end"))
+        """Return the nodes that can have a breakpoint; `door|inner` is one inside a subgraph."""
+        return stopping_nodes(self.desk, self.cursor.thread)
+
+    def stop_keys(self) -> tuple[str, ...]:
+        """Return the state keys that can have a breakpoint from where the cursor stands; `door|key` inside."""
+        return stopping_keys(self.desk, self.spot())
 
     def set_breakpoint(
         self, node: str, when: str = "before", *, enabled: bool = True, condition: str = "", stop_at: int = 1
@@ -135,18 +138,16 @@ class DebugSession(Looking):
         """Add a breakpoint before or after a node, or (`change`) at a key of the state; or change it.
 
         Args:
-            node: the node; for `change` the state key.
+            node: the node; for `change` the state key. `door|inner` is one inside the subgraph that `door` runs.
             when: before, after or change.
             enabled: whether runs stop there.
-            condition: expression over the state that has to hold; empty for always.
+            condition: expression over the state that has to hold, inside that of the subgraph; empty for always.
             stop_at: the hit to stop at, from 1; every later one stops as well.
 
         Raises:
             SessionError: no such node or key, the condition is not of the language, or no such `when`.
         """
-        spot = self.spot()
-        outside = spot if spot is not None and not spot.namespace else None
-        check_breakpoint(self.desk, outside, (when, node), condition)
+        check_breakpoint(self.desk, self.spot(), (when, node), condition)
         return self.desk.breakpoints.put(node, when, enabled=enabled, condition=condition, stop_at=stop_at)
 
     def switch_breakpoint(self, breakpoint_id: str, *, enabled: bool) -> None:
@@ -310,10 +311,11 @@ class DebugSession(Looking):
         return job.progress()
 
     def _follow(self, job: Job, progress: RunProgress) -> None:
-        history = self.desk.reading.history(job.thread)
+        space = progress.namespace
+        history = self.desk.reading.history(job.thread, space)
         if progress.checkpoint in history.branch_of:
             branch = history.branch_of[progress.checkpoint]
-            self.cursor = replace(self.cursor, namespace="", branch=branch, checkpoint="", task="", path=())
+            self.cursor = replace(self.cursor, namespace=space, branch=branch, checkpoint="", task="", path=())
             self._live.led()
         if not progress.busy:
             self._mine = None

@@ -34,7 +34,8 @@ class RunProgress:
     elapsed: float = 0.0
     """Milliseconds."""
     checkpoint: str = ""
-    """Newest checkpoint that the run made."""
+    """Newest checkpoint that the run made; of the subgraph in which it halted, if `namespace` names one."""
+    namespace: str = ""
     message: str = ""
     why: str = ""
     """The breakpoint that it stopped at, as a sentence; the rest of `message` says what comes next."""
@@ -57,7 +58,7 @@ class Breakpoint:
 
     id: str
     node: str
-    """Name of the node; of the state key for `change`."""
+    """Name of the node, `door|inner` for one inside a subgraph; of the state key for `change`."""
     when: When
     enabled: bool = True
     hits: int = 0
@@ -69,8 +70,9 @@ class Breakpoint:
 
     @property
     def place(self) -> str:
-        """Where it is, in words: `before check`, `when score changes`."""
-        return f"when {self.node} changes" if self.when == "change" else f"{self.when} {self.node}"
+        """Where it is, in words: `before check`, `when score changes`, `after door / inner`."""
+        name = " / ".join(self.node.split("|"))
+        return f"when {name} changes" if self.when == "change" else f"{self.when} {name}"
 
 
 @dataclass(frozen=True, slots=True)

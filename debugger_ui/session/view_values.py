@@ -96,6 +96,8 @@ class Abilities:
     preview: Ability
     answer_again: Ability
     """Whether a question that was answered here can be answered otherwise."""
+    inside: Ability
+    """Whether runs can stop inside subgraphs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def test_a_question_is_answered_from_the_task_around_it(paused, calls):
     assert calls == {"before": 1, "s1": 1, "review": 2, "s3": 1, "after": 1}
 
 
+@on_langgraph
 def test_an_edit_at_the_newest_checkpoint_inside_is_gone_on_from(paused, calls):
     paused.step_into()
     assert paused.abilities().step.reason == "It waits for an answer."
@@ -85,11 +86,19 @@ def test_nothing_runs_by_phases_inside(paused):
         paused.execute()
 
 
-def test_a_breakpoint_is_set_in_the_outermost_graph_only(paused):
+@on_runtime
+def test_an_edit_at_the_newest_checkpoint_inside_is_stepped_there(paused, calls):
     paused.step_into()
-    assert paused.stops() == ("before", "sub", "after")
-    with pytest.raises(SessionError, match="no node 's1'"):
-        paused.set_breakpoint("s1")
+    inside = paused.cursor.namespace
+    saved = paused.save_edit([Edit("text", '"by hand"')], "review")
+    assert (saved.next, paused.nesting().effect) == (("s3",), "Step runs superstep 3 of sub.")
+    assert step(paused).state == "paused"
+    assert (paused.cursor.namespace, paused.checkpoint().next, text(paused)) == (inside, (), "by hand>s3")
+    assert paused.nesting().effect == "sub has come to its end: Step goes on with superstep 2 of sample."
+    assert step(paused).state == "paused"
+    assert (paused.cursor.namespace, paused.checkpoint().next, text(paused)) == ("", ("after",), "by hand>s3")
+    assert calls == {"before": 1, "s1": 1, "review": 1, "s3": 1}
+    assert proceed(paused).state == "done"
 
 
 @on_runtime
@@ -105,7 +114,10 @@ def test_an_edit_in_the_past_of_a_subgraph_becomes_a_branch_and_the_original_sta
     assert finished.timeline().total == rows + 1
     assert outer_rows(finished) == before
     assert dict(calls) == ran
-    assert finished.nesting().effect == "Step runs superstep 2 of sample again, on a new branch: sub goes on from here."
+    assert finished.nesting().effect == "Step runs superstep 4 of sub on a new branch of sample."
+    assert step(finished).state == "paused"
+    assert finished.cursor.namespace not in ("", inner)
+    assert (finished.checkpoint().next, text(finished)) == ((), "by hand>s3")
     assert step(finished).state == "paused"
     assert (finished.checkpoint().next, text(finished)) == (("after",), "by hand>s3")
     assert calls["s1"] == ran["s1"]
@@ -143,7 +155,7 @@ def test_siblings_that_run_again_are_named(kit, calls, open_graph):
     session = start(open_graph, builder)
     at(session, "sub").step_into()
     at(session, "s1")
-    assert session.nesting().effect.endswith("sub goes on from here. beside beside it runs again.")
+    assert session.nesting().effect.endswith("beside beside it runs again when the branch goes on.")
 
 
 @on_runtime
@@ -162,7 +174,7 @@ def test_a_question_can_still_be_answered_where_it_was_asked_after_an_edit_befor
     asked = paused.cursor
     at(paused, "s1")
     paused.save_edit([Edit("text", '"by hand"')], "s1")
-    assert "again, on a new branch" in paused.nesting().effect
+    assert paused.nesting().effect == "Step runs superstep 2 of sub on a new branch of sample."
     if level == "around":
         paused.step_out()
     else:
@@ -215,7 +227,16 @@ def test_a_step_from_two_levels_deep_goes_on_there(kit, calls, open_graph):
     session.move(checkpoint=session.timeline().rows[1].checkpoint)
     assert session.checkpoint().next == ("d2",)
     started = text(session)
-    assert "part / deep goes on from here. part beside it runs again." in session.nesting().effect
+    effect = session.nesting().effect
+    assert effect.startswith(
+        "Step runs superstep 2 of part / deep on a new branch of sample. part beside it runs again"
+    )
+    assert effect.endswith("part calls it, and runs again from the first line to the call.")
+    assert step(session).state == "paused"
+    assert (text(session), session.nesting().crumbs[-1].label) == (f"{started}>d2", "deep")
+    assert {name: calls[name] - ran.get(name, 0) for name in calls} == {"p1": 0, "d1": 0, "d2": 1, "o1": 0}
+    session.step_out()
+    session.step_out()
     assert step(session).state == "paused"
     assert f"{started}>d2" in session.raw(("log",))
     assert outer_rows(session)[: len(before)] == before
@@ -236,8 +257,9 @@ def test_a_node_that_failed_inside_is_run_again_from_there(kit, calls, open_grap
     session.step_into()
     assert (session.checkpoint().status, session.checkpoint().next) == ("failed", ("flaky",))
     assert picture(session)["flaky"] == "failed"
-    assert step(session).state == "done"
-    assert (text(session), calls["s1"]) == ("in>s1>flaky", 1)
+    inside = session.cursor.namespace if session.abilities().inside.allowed else ""
+    step(session)
+    assert (session.cursor.namespace, text(session), calls["s1"]) == (inside, "in>s1>flaky", 1)
 
 
 def test_whoever_went_inside_stays_there_while_a_run_goes_on(kit, calls, open_graph, gate):

@@ -1,0 +1,351 @@
+"""Inside a subgraph: single supersteps of it, breakpoints on its nodes, and what beside it stands still."""
+
+import operator
+from typing import Annotated
+
+import pytest
+from typing_extensions import TypedDict
+
+from debugger_ui.session.problems import SessionError
+from debugger_ui.session.session import DebugSession
+from tests.session.conftest import done, proceed, step
+from tests.session.nests import (
+    Inside,
+    Outer,
+    answer_all,
+    asker,
+    at,
+    chain_of,
+    many,
+    nested,
+    on_langgraph,
+    on_runtime,
+    start,
+    text,
+    writer,
+)
+
+
+class Lines(TypedDict, total=False):
+    """State inside a graph of which several run side by side."""
+
+    log: Annotated[list[str], operator.add]
+
+
+def due(session):
+    return session.checkpoint().next
+
+
+def path(session):
+    return [crumb.label for crumb in session.nesting().crumbs][1:]
+
+
+def opened(open_graph, builder, *points, **values):
+    """A session at the input of thread `t`, with breakpoints before nodes."""
+    session = DebugSession(open_graph(builder, example={"text": "in"}))
+    for point in points:
+        session.set_breakpoint(point)
+    session.new_run({"text": "in"} | values, thread="t")
+    done(session)
+    return session
+
+
+def held(session):
+    """Go on to the next stop; return why it holds there."""
+    return proceed(session).why
+
+
+def two_levels(kit, calls):
+    low = chain_of(kit, Inside, d1=writer(calls, "d1"), d2=writer(calls, "d2")).compile()
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1"), low=low, s3=writer(calls, "s3")).compile()
+    return chain_of(kit, Outer, before=writer(calls, "before"), sub=inner, after=writer(calls, "after"))
+
+
+@pytest.fixture
+def deep(kit, calls, open_graph):
+    """`sub` runs s1, `low` (d1, d2) and s3; it has halted before s1."""
+    session = opened(open_graph, two_levels(kit, calls), "sub|s1")
+    assert held(session) == "Breakpoint before sub / s1."
+    return session
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+@on_runtime
+def test_a_step_inside_is_one_superstep_there_and_at_the_end_it_goes_on_outside(deep, calls):
+    inside = deep.cursor.namespace
+    stands = []
+    while "after" not in due(deep):
+        stands.append((path(deep), due(deep), deep.nesting().effect))
+        assert step(deep).state == "paused"
+    assert stands == [
+        (["sub"], ("s1",), "Step runs superstep 1 of sub."),
+        (["sub"], ("low",), "Step runs superstep 2 of sub."),
+        (["sub"], ("s3",), "Step runs superstep 3 of sub."),
+        (["sub"], (), "sub has come to its end: Step goes on with superstep 2 of sample."),
+    ]
+    assert (deep.cursor.namespace, text(deep)) == ("", "in>before>s1>d1>d2>s3")
+    assert set(calls.values()) == {1}
+    deep.move(namespace=inside)
+    assert not deep.abilities().step.allowed
+
+
+@on_runtime
+def test_two_levels_deep_a_step_at_the_end_goes_on_one_level_out(deep):
+    deep.set_breakpoint("sub|low|d2", "after")
+    assert held(deep) == "Breakpoint after sub / low / d2."
+    assert (path(deep), due(deep)) == (["sub", "low"], ())
+    assert deep.nesting().effect == "sub / low has come to its end: Step goes on with superstep 2 of sub."
+    step(deep)
+    assert (path(deep), due(deep), text(deep)) == (["sub"], ("s3",), "in>before>s1>d1>d2")
+
+
+@on_runtime
+def test_a_step_from_the_task_around_goes_past_the_whole_subgraph(deep, calls):
+    deep.step_out()
+    step(deep)
+    assert (deep.cursor.namespace, due(deep), calls["s3"]) == ("", ("after",), 1)
+
+
+@on_runtime
+def test_nothing_of_it_shows_in_the_record(kit, calls, open_graph, deep):
+    while deep.cursor.namespace or due(deep):
+        step(deep)
+    assert rows(deep) == rows(start(open_graph, two_levels(kit, calls)))
+
+
+def rows(session):
+    """Every checkpoint of a thread: where, how it was made, and what it holds."""
+    spaces = [("", ""), *((run.namespace, run.path) for run in session.inner_runs().rows[::-1])]
+    return [
+        (path, header.step, header.source, session.desk.engine.record(place).state)
+        for space, path in spaces
+        for header in session.desk.engine.headers("t", space)
+        for place in [type(session.spot().place)("t", header.id, space)]
+    ]
+
+
+@on_runtime
+def test_what_runs_beside_it_stands_still_until_the_graph_around_is_stepped(kit, calls, open_graph):
+    builder = kit.StateGraph(Outer)
+    for side in ("left", "right"):
+        inner = chain_of(kit, Lines, **{f"{side}{n}": lambda state: {"log": ["x"]} for n in (1, 2)})
+        builder.add_node(side, inner.compile())
+        builder.add_edge(kit.START, side)
+    builder.add_node("beside", lambda state: {"log": ["beside"]})
+    builder.add_edge(kit.START, "beside")
+    session = opened(open_graph, builder, "left|left1", "right|right1")
+    stopped = proceed(session)
+    assert stopped.message.startswith(stopped.why + " 1 more run beside it stopped at one too. Next: ")
+    here = path(session)[0]
+    other = "right" if here == "left" else "left"
+    assert session.nesting().effect == f"Step runs superstep 1 of {here}. {other} beside it stands still."
+    step(session)
+    assert (path(session), due(session)) == ([here], (f"{here}2",))
+    standing = {run.node: run.checkpoints for run in session.inner_runs().rows}
+    assert (standing[here], standing[other]) == (3, 2)
+    assert proceed(session).state == "done"
+
+
+@on_runtime
+def test_of_the_runs_of_a_fan_out_one_is_stepped(kit, calls, open_graph):
+    session = opened(open_graph, many(kit, calls), "part|deep|d1")
+    assert "1 more run beside it stopped at one too." in proceed(session).message
+    assert path(session) == ["part", "deep"]
+    said = session.nesting().effect
+    assert said.startswith("Step runs superstep 1 of part / deep. part beside it stands still. part calls it, and runs")
+    step(session)
+    assert (due(session), calls["d1"], calls["p1"]) == (("d2",), 1, 2)
+    session.remove_breakpoint("before:part|deep|d1")
+    assert proceed(session).state == "done"
+    assert (calls["d1"], calls["p1"], calls["d2"]) == (2, 2, 2)
+
+
+@on_runtime
+def test_a_function_that_calls_a_graph_runs_again_up_to_the_call_and_the_page_says_so(kit, calls, open_graph):
+    inner = chain_of(kit, Inside, i1=writer(calls, "i1"), i2=writer(calls, "i2")).compile()
+
+    def door(state):
+        calls["door"] += 1
+        return {"text": inner.invoke({"text": state["text"]})["text"]}
+
+    session = opened(open_graph, chain_of(kit, Outer, door=door), "door|i1")
+    proceed(session)
+    assert session.nesting().effect == (
+        "Step runs superstep 1 of door. door calls it, and runs again from the first line to the call."
+    )
+    step(session)
+    assert (due(session), dict(calls)) == (("i2",), {"door": 2, "i1": 1})
+    assert proceed(session).state == "done"
+    assert (text(session), dict(calls)) == ("in>i1>i2", {"door": 3, "i1": 1, "i2": 1})
+
+
+@on_runtime
+def test_a_question_that_a_step_comes_to_is_shown_inside_and_the_answer_can_stay_there(kit, calls, open_graph):
+    session = opened(open_graph, nested(kit, calls), "sub|s1")
+    proceed(session)
+    step(session)
+    assert step(session).state == "interrupted"
+    assert (path(session), session.checkpoint().status) == (["sub"], "waiting")
+    session.answer({question.id: "yes" for question in session.questions()}, run=False)
+    assert done(session).state == "paused"
+    assert (path(session), due(session)) == (["sub"], ("s3",))
+    assert proceed(session).state == "done"
+    assert text(session) == "in>before>s1>review=yes>s3>after"
+
+
+@on_runtime
+def test_a_node_that_fails_on_a_new_branch_inside_is_shown_there(kit, calls, open_graph):
+    broken = []
+
+    def flaky(state):
+        if broken:
+            raise KeyError("now")
+        return {"own": "x"}
+
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1"), flaky=flaky).compile()
+    session = start(open_graph, chain_of(kit, Outer, sub=inner))
+    at(session, "sub").step_into()
+    inside = session.cursor.namespace
+    at(session, "flaky")
+    broken.append(1)
+    assert step(session).state == "failed"
+    assert (path(session), session.checkpoint().status) == (["sub"], "failed")
+    assert session.cursor.namespace != inside
+    broken.clear()
+    step(session)
+    assert (path(session), due(session), calls["s1"]) == (["sub"], (), 1)
+
+
+@on_runtime
+def test_a_node_that_leaves_the_subgraph_takes_the_cursor_out(kit, calls, open_graph):
+    def leave(state):
+        return kit.Command(graph=kit.Command.PARENT, goto="after", update={"log": ["left"]})
+
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1"), leave=leave).compile()
+    builder = kit.StateGraph(Outer)
+    builder.add_node("sub", inner)
+    builder.add_node("after", writer(calls, "after"))
+    builder.add_edge(kit.START, "sub")
+    session = opened(open_graph, builder, "sub|leave")
+    proceed(session)
+    step(session)
+    assert (session.cursor.namespace, calls["after"]) == ("", 0)
+    step(session)
+    assert (due(session), session.raw(("log",))) == (("after",), '[\n  "left"\n]')
+
+
+@on_runtime
+def test_a_pause_from_inside_holds_inside(kit, calls, open_graph, gate):
+    def hold(state):
+        gate.inside.set()
+        assert gate.open.wait(20)
+        return {"own": "held"}
+
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1"), hold=hold, s3=writer(calls, "s3")).compile()
+    session = opened(open_graph, chain_of(kit, Outer, sub=inner), "sub|s1")
+    proceed(session)
+    session.proceed()
+    assert gate.inside.wait(20)
+    session.pause()
+    gate.open.set()
+    paused = done(session)
+    assert (paused.state, paused.message) == ("paused", "Paused. Next: s3.")
+    assert (path(session), due(session)) == (["sub"], ("s3",))
+
+
+# --- breakpoints ---------------------------------------------------------------------------------
+
+
+@on_runtime
+def test_nodes_inside_are_listed_and_held_by_conditions_and_hits(kit, calls, open_graph):
+    builder = kit.StateGraph(Inside)
+    builder.add_node("grow", lambda state: {"text": state["text"] + "."})
+    builder.add_edge(kit.START, "grow")
+    builder.add_conditional_edges("grow", lambda s: kit.END if len(s["text"]) > 7 else "grow", ["grow", kit.END])
+    session = opened(open_graph, chain_of(kit, Outer, sub=builder.compile(), after=writer(calls, "after")))
+    assert session.stops() == ("sub", "sub|grow", "after")
+    session.set_breakpoint("sub|grow", "after", condition="len(text) > len(before('text')) and len(text) > 4")
+    assert (held(session), text(session)) == ("Breakpoint after sub / grow.", "in...")
+    session.set_breakpoint("sub|grow", "after", stop_at=2)
+    assert (held(session), text(session)) == ("Breakpoint after sub / grow, hit 2.", "in.....")
+    session.set_breakpoint("sub|own", "change")
+    session.set_breakpoint("sub|text", "change", condition="text == 'in......'")
+    session.remove_breakpoint("after:sub|grow")
+    assert (held(session), session.checkpoint().next) == ("Breakpoint when sub / text changes.", ())
+    assert {point.id: point.hits for point in session.breakpoints()} == {"change:sub|own": 0, "change:sub|text": 1}
+    assert (proceed(session).state, text(session)) == ("done", "in......>after")
+
+
+@on_runtime
+def test_a_condition_inside_without_a_value_holds_and_says_so(kit, calls, open_graph):
+    session = opened(open_graph, nested(kit, calls))
+    session.set_breakpoint("sub|s1", "after", condition="own == 'x'")
+    stopped = proceed(session)
+    assert (stopped.why, path(session)) == ("Breakpoint after sub / s1.", ["sub"])
+    assert "could not be evaluated: own == 'x'" in stopped.problem.message
+
+
+@on_runtime
+def test_an_answer_and_a_new_run_are_held_inside_too(kit, calls, open_graph):
+    session = DebugSession(open_graph(nested(kit, calls), example={"text": "in"}))
+    session.set_breakpoint("sub|s3")
+    session.new_run({"text": "in"}, thread="t", run=True)
+    assert done(session).state == "interrupted"
+    assert answer_all(session, "yes").why == "Breakpoint before sub / s3."
+    assert path(session) == ["sub"]
+    session.set_breakpoint("sub|s1")
+    session.new_run({"text": "in"}, thread="u", run=True)
+    assert done(session).why == "Breakpoint before sub / s1."
+
+
+@on_runtime
+def test_a_step_outside_is_not_held_inside(kit, calls, open_graph):
+    session = opened(open_graph, nested(kit, calls), "sub|s1")
+    step(session)
+    assert step(session).state == "interrupted"
+    assert session.cursor.namespace == ""
+
+
+@on_runtime
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        (("sub|nowhere", "before", ""), "no node 'nowhere' inside sub"),
+        (("nowhere|s1", "before", ""), "no subgraph 'nowhere'"),
+        (("sub|log", "change", ""), "state inside sub has no key 'log'; its keys are own, text"),
+        (("sub|s1", "before", "log == 1"), "no key 'log'; its keys are own, text"),
+        (("s1", "before", ""), "no node 's1'"),
+    ],
+)
+def test_what_is_not_there_inside_is_refused(kit, calls, open_graph, point, said):
+    node, when, condition = point
+    session = opened(open_graph, nested(kit, calls))
+    with pytest.raises(SessionError, match=said):
+        session.set_breakpoint(node, when, condition=condition)
+    assert session.breakpoints() == ()
+
+
+@on_runtime
+def test_keys_inside_can_be_watched_for_a_change_from_there(kit, calls, open_graph):
+    session = opened(open_graph, nested(kit, calls), "sub|s1")
+    assert set(session.stop_keys()) == {"text", "log"}
+    proceed(session)
+    assert set(session.stop_keys()) == {"sub|text", "sub|own"}
+
+
+@on_runtime
+def test_a_subgraph_that_saves_nothing_is_not_stopped_in(kit, calls, open_graph):
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1")).compile(checkpointer=False)
+    session = opened(open_graph, chain_of(kit, Outer, sub=inner))
+    assert session.stops() == ("sub",)
+
+
+@on_langgraph
+def test_langgraph_cannot_stop_inside_and_says_why(kit, calls, open_graph):
+    session = start(open_graph, chain_of(kit, Outer, sub=chain_of(kit, Inside, ask=asker(kit, calls)).compile()))
+    assert session.stops() == ("sub",)
+    assert "nothing stops inside one" in session.abilities().inside.reason
+    with pytest.raises(SessionError, match="runs a subgraph within one superstep"):
+        session.set_breakpoint("sub|ask")
