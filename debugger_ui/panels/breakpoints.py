@@ -24,9 +24,9 @@ PLACE, CONDITION, HIT = "break_place", "break_condition", "break_hit"
 CHANGED, REFUSED = "_break_changed", "_break_refused"
 SIDES = ("before", "after")
 NODES = (
-    sheet.column("node", "Node", width="40%"),
-    sheet.column("before", "Before it runs"),
-    sheet.column("after", "After it ran"),
+    sheet.column("node", "Node", width="58%"),
+    sheet.column("before", "Before"),
+    sheet.column("after", "After"),
 )
 POINTS = (
     sheet.column("place", "Stops", width="58%"),

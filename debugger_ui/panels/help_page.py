@@ -9,7 +9,7 @@ from debugger_ui.panels import dialogs
 ASKED = "_help_asked"
 
 KEYS = (
-    ("S", "Step: run one superstep"),
+    ("S", "Step: run one superstep; inside a subgraph one of that graph"),
     ("P", "Phase: show the plan, then run the tasks, then fold their results; one at a time"),
     ("G", "Continue to the next question, breakpoint or the end"),
     ("X", "Stop the run; what finished is kept"),
@@ -45,13 +45,17 @@ WORDS = (
     ("task", "One node's run in one superstep; a fan-out has several of the same node."),
     ("channel", "Where a state key's value lives. Its version grows when a write reaches it."),
     ("pending writes", "What finished tasks wrote before the superstep ended. They are not run again."),
-    ("breakpoint", "Where Continue stops: before or after a node, or when a key changes; on a condition, if given."),
+    (
+        "breakpoint",
+        "Where Continue stops: before or after a node, or when a key changes; on a condition, if given. Nodes inside a "
+        "subgraph can have one too.",
+    ),
     ("watch", "An expression that the timeline shows for every checkpoint."),
     ("reducer", "Combines several writes into one value, in a fixed order."),
     (
         "subgraph",
-        "A graph that a node runs, with supersteps and checkpoints of its own. A step from inside it is a superstep "
-        "of the outermost graph, in which the subgraph goes on from the checkpoint that is shown.",
+        "A graph that a node runs, with supersteps and checkpoints of its own. A step inside runs one superstep of it; "
+        "what runs beside it stands still. At its end, Step goes on with the graph around it.",
     ),
     ("interrupt", "A node asks for a value. Answering runs that node again from its first line."),
 )

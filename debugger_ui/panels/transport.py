@@ -186,5 +186,5 @@ def activity(progress: RunProgress, view: CheckpointView | None, nesting: Nestin
         )
     over = "Nothing is left to run here."
     if nesting is not None and nesting.out.allowed:
-        over = "The subgraph has come to its end here. Out leads to its task."
+        over = nesting.effect or "The subgraph has come to its end here. Out leads to its task."
     return sheet.bar([sheet.word(over, "muted", title=over)], name="activity")

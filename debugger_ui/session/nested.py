@@ -238,7 +238,7 @@ def _inside(reading: Reading, spot: Spot) -> str:
         above = max(here.around, key=len)
         step = reading.history(spot.thread, above).by_id[here.around[above]].step + 1
         around = _shown(above) or reading.engine.name
-        return f"{path} has come to its end: Step goes on with superstep {step} of {around}." if here.live else ""
+        return f"{path} is at its end: Step runs superstep {step} of {around}." if here.live else ""
     branch = "" if here.live else f" on a new branch of {reading.engine.name}"
     words = f"Step runs superstep {record.header.step + 1} of {path}{branch}."
     names = _beside(reading, spot, here)

@@ -83,7 +83,7 @@ def test_a_step_inside_is_one_superstep_there_and_at_the_end_it_goes_on_outside(
         (["sub"], ("s1",), "Step runs superstep 1 of sub."),
         (["sub"], ("low",), "Step runs superstep 2 of sub."),
         (["sub"], ("s3",), "Step runs superstep 3 of sub."),
-        (["sub"], (), "sub has come to its end: Step goes on with superstep 2 of sample."),
+        (["sub"], (), "sub is at its end: Step runs superstep 2 of sample."),
     ]
     assert (deep.cursor.namespace, text(deep)) == ("", "in>before>s1>d1>d2>s3")
     assert set(calls.values()) == {1}
@@ -96,7 +96,7 @@ def test_two_levels_deep_a_step_at_the_end_goes_on_one_level_out(deep):
     deep.set_breakpoint("sub|low|d2", "after")
     assert held(deep) == "Breakpoint after sub / low / d2."
     assert (path(deep), due(deep)) == (["sub", "low"], ())
-    assert deep.nesting().effect == "sub / low has come to its end: Step goes on with superstep 2 of sub."
+    assert deep.nesting().effect == "sub / low is at its end: Step runs superstep 2 of sub."
     step(deep)
     assert (path(deep), due(deep), text(deep)) == (["sub"], ("s3",), "in>before>s1>d1>d2")
 

@@ -94,7 +94,7 @@ def test_an_edit_at_the_newest_checkpoint_inside_is_stepped_there(paused, calls)
     assert (saved.next, paused.nesting().effect) == (("s3",), "Step runs superstep 3 of sub.")
     assert step(paused).state == "paused"
     assert (paused.cursor.namespace, paused.checkpoint().next, text(paused)) == (inside, (), "by hand>s3")
-    assert paused.nesting().effect == "sub has come to its end: Step goes on with superstep 2 of sample."
+    assert paused.nesting().effect == "sub is at its end: Step runs superstep 2 of sample."
     assert step(paused).state == "paused"
     assert (paused.cursor.namespace, paused.checkpoint().next, text(paused)) == ("", ("after",), "by hand>s3")
     assert calls == {"before": 1, "s1": 1, "review": 1, "s3": 1}

@@ -2,6 +2,7 @@
 
 import json
 
+from debugger_ui.panels import breakpoints
 from debugger_ui.session.views import Edit
 from tests.ui.seen import digest, finish, sent, text_of
 
@@ -61,21 +62,42 @@ def test_the_drawing_opens_subgraphs_with_their_marks(open_page):
     assert "section|check|find_numbers" in drawn["done"]
 
 
-def test_an_edit_inside_is_stepped_by_the_graph_around_it_and_the_original_stays(open_page):
+def test_an_edit_inside_is_stepped_there_and_then_by_the_graph_around_it_and_the_original_stays(open_page):
     page = open_page(thread="subgraph")
     press(press(page, "back"), "into")
     session, tab = session_of(page), page.session_state["_tab"]
     outer = [row for row in session.desk.reading.history("subgraph").order]
     press(page, "back")
-    assert "Step runs superstep 2 of subgraph again, on a new branch" in text_of(page, "activity")
+    assert "Step runs superstep 2 of edit on a new branch of subgraph." in text_of(page, "activity")
     saved = tab.act(session.save_edit, [Edit("cuts", '["small"]')], "find_fillers")
-    assert saved.message.endswith("on a new branch: edit goes on from here.")
+    assert saved.message.endswith("Next: cut_fillers. Step runs superstep 3 of edit on a new branch of subgraph.")
     press(page.run(), "step")
+    finish(page)
+    assert words(page, "crumbs") == ["inside", "edit"]
+    assert "edit is at its end: Step runs superstep 3 of subgraph." in text_of(page, "activity")
+    press(page, "step")
     finish(page)
     assert session.cursor.namespace == ""
     assert session.value(("text",)).text == "Lindhaven is really just a and very windy harbour"
     assert session.desk.reading.history("subgraph").order[: len(outer)] == outer
     assert not page.exception
+
+
+def test_a_breakpoint_inside_is_set_on_the_page_and_leads_the_cursor_in(open_page):
+    page = open_page(thread="sections-waiting")
+    tab = page.session_state["_tab"]
+    tab.act(session_of(page).new_run, {"topics": '["ferry"]'}, thread="one")
+    finish(page)
+    page.session_state["breakpoints_open"] = True
+    page.run()
+    listed = next(block for block in sent(page, "sheet", "breakpoints")["blocks"] if block["kind"] == "table")
+    assert "section|check|confirm" in [row["key"] for row in listed["rows"]]
+    breakpoints.toggle(tab, "before:section|check|confirm")
+    press(page.run(), "continue")
+    finish(page)
+    assert "Breakpoint before section / check / confirm" in text_of(page, "activity")
+    assert words(page, "crumbs") == ["inside", "section", "/", "check"]
+    assert page.query_params["namespace"] == session_of(page).cursor.namespace
 
 
 def test_read_only_looks_inside_and_runs_nothing(open_page):
@@ -94,6 +116,17 @@ def new_run(desk, thread):
     desk.button("start").click()
     desk.counts(2)
     desk.press("Continue")
+
+
+def run_again_from_the_step_before(desk):
+    """Go back inside, and step there, one superstep at a time, to the question on a branch of its own."""
+    desk.press("Back")
+    desk.mark("find_numbers", "next")
+    desk.press("Step")
+    desk.mark("confirm", "next")
+    desk.press("Step")
+    desk.mark("confirm", "waiting")
+    desk.tab("Tasks")
 
 
 def test_in_a_browser_a_question_two_levels_down_is_answered_inside(desk):
@@ -120,9 +153,10 @@ def test_in_a_browser_a_question_two_levels_down_is_answered_inside(desk):
     desk.mark("check|confirm", "waiting")
     desk.press("Into")
     desk.mark("confirm", "waiting")
-    desk.settle()
+    run_again_from_the_step_before(desk)
+    expect(crumbs).to_contain_text("check")
     desk.page.get_by_role("button", name="no", exact=True).click()
-    desk.counts(5)
+    desk.counts(6)
     expect(crumbs).to_have_count(0)
     desk.mark("bind", "done")
     desk.tab("State")
