@@ -14,7 +14,7 @@ KEYS = (
     ("G", "Continue to the next question, breakpoint or the end"),
     ("X", "Stop the run; what finished is kept"),
     ("B", "Back to the parent checkpoint; runs nothing"),
-    ("I", "Into: the own history of the subgraph that ran here"),
+    ("I", "Into: the own history of the subgraph that ran here; one that is due is run up to its first superstep"),
     ("O", "Out: back to the task that ran this subgraph"),
     ("A", "Answer what waits"),
     ("F", "Fork: edit the state here and save it as a branch"),

@@ -12,7 +12,7 @@ from debugger_ui.panels.words import STATUS
 from debugger_ui.session.views import Ability, InnerRun, Nesting, TaskView
 
 CRUMBS = "crumbs"
-INTO, OUT = "into", "out"
+INTO, OUT, RUN = "into", "out", "run_into"
 COLUMNS = (
     sheet.column("run", "Subgraph"),
     sheet.column("step", "Superstep", align="right", hint="of the graph around it"),
@@ -60,6 +60,12 @@ def enter(here: Tab, namespace: str = "") -> None:
     here.node = ""
 
 
+def begin(here: Tab, task: str = "") -> None:
+    """Run the subgraph of a task up to its first superstep, and go inside."""
+    here.session.run_into(task)
+    here.node = ""
+
+
 def out(here: Tab) -> None:
     """Step out to the task around the subgraph, which is then selected."""
     before = here.session.nesting().crumbs
@@ -67,11 +73,18 @@ def out(here: Tab) -> None:
     here.node = before[-1].label.partition(" #")[0]
 
 
-def way_in(nesting: Nesting | None) -> Ability:
+def way_in(nesting: Nesting | None, run: Ability) -> Ability:
     """Return whether there is anything to enter: of several runs, one is chosen among the tasks."""
     if nesting is None:
         return Ability(False, "No checkpoint is open.")
-    return Ability(True) if nesting.inside else nesting.into
+    if nesting.inside:
+        return Ability(True)
+    return run if nesting.ahead else nesting.into
+
+
+def begins(nesting: Nesting | None) -> bool:
+    """Whether going in means to run a subgraph that has not begun."""
+    return nesting is not None and not nesting.inside and bool(nesting.ahead)
 
 
 def way_out(nesting: Nesting | None) -> Ability:
@@ -86,9 +99,15 @@ def runs_of(nesting: Nesting | None, task: TaskView) -> list[InnerRun]:
     return [run for run in nesting.inside if run.task == task.id or (not run.task and run.node == task.name)]
 
 
-def ways_in(found: list[InnerRun]) -> list[sheet.Block]:
-    """Return what leads into the runs of a task."""
+def ways_in(nesting: Nesting | None, task: TaskView) -> list[sheet.Block]:
+    """Return what leads into the runs of a task, or into the one that it is about to begin."""
+    found = runs_of(nesting, task)
     blocks = []
+    if nesting is not None and task.id in nesting.ahead:
+        title = "Run its subgraph up to the first superstep, and nothing beside it"
+        blocks.append(
+            sheet.bar([sheet.word("Run into", "button", act=RUN, value=task.id, title=title)], name="actions")
+        )
     for run in found:
         word, icon = STATUS.get(run.status, (run.status, "todo"))
         call = f"call {run.call}" if len(found) > 1 else "its subgraph"
@@ -141,10 +160,12 @@ def row(run: InnerRun) -> dict[str, object]:
 
 
 def pick(here: Tab, key: str) -> None:
-    """Step into what was clicked in a sheet."""
+    """Step or run into what was clicked in a sheet."""
     picked = state(key).get("picked") or {}
     if picked.get("act") == INTO:
         here.act(enter, here, str(picked.get("value")))
+    elif picked.get("act") == RUN:
+        here.act(begin, here, str(picked.get("value")))
 
 
 def effect(nesting: Nesting | None) -> list[sheet.Block]:

@@ -112,7 +112,7 @@ def task_card(task: TaskView, name: str, nesting: Nesting | None = None) -> shee
     ]
     return sheet.card(
         task.name,
-        [*nested.ways_in(nested.runs_of(nesting, task)), *task_parts(task)],
+        [*nested.ways_in(nesting, task), *task_parts(task)],
         look=(TASK_TONE.get(task.status, ""), TASK.get(task.status, ("", "todo"))[1]),
         items=items,
         name=name,

@@ -5,7 +5,7 @@ there, not here; the buttons are greyed only to say so beforehand.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -37,6 +37,7 @@ PAUSE = Control("Pause", "pause", "G")
 STOP = Control("Stop", "stop", "X")
 LAST = Control("Last", "last_page")
 INTO = Control("Into", "login", "I", "Step into the subgraph that ran here")
+RUN_INTO = replace(INTO, help="Run the subgraph that is due here up to its first superstep, and go inside")
 OUT = Control("Out", "logout", "O", "Step out to the task that ran this subgraph")
 FORK = Control("Fork", "fork_right", "F")
 ANSWER = Control("Answer", "reply", "A")
@@ -60,7 +61,8 @@ def transport(here: Tab, progress: RunProgress, view: CheckpointView | None) -> 
             button(here, CONTINUE, lambda: session.proceed(shown), can.run)
         button(here, STOP, session.stop, running)
         button(here, LAST, session.last, at_head)
-        button(here, INTO, lambda: into(here), nested.way_in(here.nesting))
+        inwards = RUN_INTO if nested.begins(here.nesting) else INTO
+        button(here, inwards, lambda: into(here), nested.way_in(here.nesting, idle(can.step, busy)))
         button(here, OUT, lambda: nested.out(here), nested.way_out(here.nesting))
         st.space("small")
         button(here, FORK, lambda: inspector.show(inspector.EDIT), can.edit)
@@ -112,7 +114,14 @@ def answerable(can: Abilities, view: CheckpointView | None) -> Ability:
 
 
 def into(here: Tab) -> None:
-    """Step into the subgraph that is meant; of several, the tasks show which there are."""
+    """Step into the subgraph that is meant, or run into it; of several, the tasks show which there are."""
+    if here.nesting is not None and nested.begins(here.nesting):
+        if len(here.nesting.ahead) == 1:
+            nested.begin(here)
+        else:
+            inspector.show(inspector.TASKS)
+            here.notice = "Several subgraphs are about to run here; run into one of them in Tasks."
+        return
     if here.nesting is not None and not here.nesting.into.allowed:
         inspector.show(inspector.TASKS)
         here.notice = here.nesting.into.reason

@@ -15,7 +15,7 @@ from debugger_ui.session.edits import Edits
 from debugger_ui.session.forms import fields_of_schema, parse_fields
 from debugger_ui.session.halts import OUTSIDE, Stand
 from debugger_ui.session.jobs import Job
-from debugger_ui.session.nested import asked_at, passed_by, resting, standing, stepped
+from debugger_ui.session.nested import ahead, asked_at, passed_by, resting, standing, stepped
 from debugger_ui.session.parse import parse_json
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.questions import answered_views, parse_answer, question_view
@@ -31,6 +31,8 @@ from debugger_ui.session.workspace import Desk, Workspace
 
 MAX_THREAD_ID = 255
 INSIDE = "Inside a subgraph nothing runs by phases: Step runs one whole superstep of it."
+NONE_AHEAD = "No subgraph is about to run here that could be run into."
+SEVERAL_AHEAD = "Several subgraphs are about to run here; choose one of them in Tasks."
 OVER = "The subgraph has come to its end here. Step out to go on with the graph around it."
 
 
@@ -130,6 +132,21 @@ class Acting:
         order = Order(self._from(spot), verb != "step", self.desk.breakpoints.hit, stand)
         return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
 
+    def run_into(self, spot: Spot, record: Record, task: str, *, head_seen: bool) -> Job:
+        """Start the subgraph of a task up to its first superstep: the task's id, or empty for the only one."""
+        runner = self.runner()
+        able = self.run_ability(spot, record, asking=False)
+        if not able.allowed:
+            raise refuse(able.reason, kind="unavailable")
+        found = ahead(self.desk.reading, spot)
+        task = task or (next(iter(found)) if len(found) == 1 else "")
+        if task not in found:
+            raise refuse(NONE_AHEAD if not found else SEVERAL_AHEAD, kind="input")
+        inside = found[task]
+        stand = replace(self._stand(replace(spot, namespace=inside), once=False), once=inside, entering=True)
+        order = Order(self._from(spot), False, self.desk.breakpoints.hit, stand)
+        return self._start(spot.thread, "step", spot, order, runner, self._still_head(spot, head_seen))
+
     def phase(self, spot: Spot, record: Record, advance: Advance, *, verb: str, head_seen: bool) -> Job:
         """Start one phase of the superstep at a spot."""
         by_phases = self.phase_ability(spot)
@@ -189,7 +206,7 @@ class Acting:
         return Stand(
             spot.namespace,
             stepped(reading, spot) if once else "",
-            lambda namespace: resting(reading, spot.thread, namespace),
+            rest=lambda namespace: resting(reading, spot.thread, namespace),
         )
 
     def _still_head(self, spot: Spot, head_seen: bool) -> Callable[[], None]:

@@ -26,12 +26,14 @@ NOWHERE = ("", "")
 class Stand:
     """Where the person stands, for a job: in a subgraph, if `home` is its namespace.
 
-    `once` is the namespace of the run that a step is a superstep of; empty for the outermost graph. `rest` gives,
-    for a namespace, the run from there outwards that goes on next: its namespace and newest checkpoint.
+    `once` is the namespace of the run that a step is a superstep of; empty for the outermost graph. If it is one that
+    is being entered, it halts before the first of its nodes. `rest` gives, for a namespace, the run from there outwards
+    that goes on next: its namespace and newest checkpoint.
     """
 
     home: str = ""
     once: str = ""
+    entering: bool = False
     rest: Callable[[str], tuple[str, str]] = lambda namespace: NOWHERE
 
 
@@ -61,11 +63,17 @@ class Halts:
     def _reached(self, made: Made) -> bool:
         with self._lock:  # runs side by side make their checkpoints on threads of their own
             hold = self._hold(made)
-            once = bool(self.stand.once) and made.namespace == self.here(self.stand.once)
-            if hold is None and not once and not (self.stand.home and self.job.pause_wanted):
+            if hold is None and not self._stepped(made) and not (self.stand.home and self.job.pause_wanted):
                 return False
             self._held.append(Held(made, made.due, hold))
             return True
+
+    def _stepped(self, made: Made) -> bool:
+        """Whether a step ends here."""
+        once = self.stand.once
+        if self.stand.entering:  # one with a memory has a namespace without task ids
+            return made.namespace in (once, spaces.without_tasks(once)) and bool(made.due)
+        return bool(once) and made.namespace == self.here(once)
 
     def _hold(self, made: Made) -> Hold | None:
         if self.breaks is None:

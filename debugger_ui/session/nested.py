@@ -155,6 +155,28 @@ def resting(reading: Reading, thread: str, namespace: str) -> tuple[str, str]:
     return "", ""
 
 
+def ahead(reading: Reading, spot: Spot) -> Mapping[str, str]:
+    """Return, by task, the namespaces of subgraphs that run next at a spot and have not begun, where they can halt."""
+    engine = reading.engine
+    if (
+        engine.runner is None
+        or "inside" in engine.limits
+        or spot.id != reading.history(spot.thread, spot.namespace).newest
+    ):
+        return {}
+    if spot.namespace and not standing(reading, spot).live:
+        return {}
+    doors = {
+        node.id for node in engine.topology(spot.thread, spot.namespace).nodes if node.kind == "subgraph" and node.saves
+    }
+    due = [task for task in reading.record(spot).tasks if task.name in doors and task.namespace]
+    if not due:
+        return {}
+    runs = Nested(reading, spot.thread).at(spot.namespace, spot.id)
+    begun = {run.task or run.node for run in runs}
+    return {task.id: task.namespace for task in due if not task.done and not begun & {task.id, task.name}}
+
+
 def asked_at(reading: Reading, spot: Spot, questions: Collection[str]) -> Spot:
     """Return where questions that are shown at a spot were asked, if plainly answering would not come to it any more.
 

@@ -63,6 +63,18 @@ class DebugSession(Looking):
         """Run on from the cursor to the next question, breakpoint or the end; returns at once."""
         return self._run("continue", at)
 
+    def run_into(self, task: str = "") -> RunProgress:
+        """Run the subgraph of a task that is due (by id, or the only one) up to its first superstep; returns at once.
+
+        Nothing beside the task runs. The cursor follows inside.
+
+        Raises:
+            SessionError: as for `step`; no such task, its subgraph has begun already, or several could be meant.
+        """
+        spot, head_seen = self._seen_spot("")
+        record = self.desk.reading.record(spot)
+        return self._took(self.acting.run_into(spot, record, task, head_seen=head_seen))
+
     def execute(self, tasks: Sequence[str] = ()) -> RunProgress:
         """Run only the execute phase, of all tasks without a result or of chosen ones; returns at once.
 

@@ -51,3 +51,5 @@ class Nesting:
     out: Ability
     effect: str = ""
     """What a step does about subgraphs, in words: from inside one, or past a question that an edit inside took away."""
+    ahead: tuple[str, ...] = ()
+    """Ids of the tasks due here whose subgraph has not begun, and can be run into."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from debugger_ui.engines import spaces
-from debugger_ui.session.nested import Nested, Run, effect
+from debugger_ui.session.nested import Nested, Run, ahead, effect
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.view_nested import Crumb, InnerRun, Nesting
@@ -23,8 +23,9 @@ def nesting(reading: Reading, spot: Spot, node: str = "") -> Nesting:
     into = Ability(True) if wanted else Ability(False, NOTHING if not _of(found, node) else SEVERAL)
     out = Ability(bool(spot.namespace), "" if spot.namespace else OUTERMOST)
     views = tuple(nested.view(run) for run in found)
-    words = "" if reading.outline(spot, spot.id).damaged else effect(reading, spot)
-    return Nesting(crumbs(reading, spot), views, into, out, words)
+    if reading.outline(spot, spot.id).damaged:
+        return Nesting(crumbs(reading, spot), views, into, out)
+    return Nesting(crumbs(reading, spot), views, into, out, effect(reading, spot), tuple(ahead(reading, spot)))
 
 
 def inside(reading: Reading, nested: Nested, spot: Spot) -> list[Run]:

@@ -255,6 +255,56 @@ def test_a_pause_from_inside_holds_inside(kit, calls, open_graph, gate):
     assert (path(session), due(session)) == (["sub"], ("s3",))
 
 
+# --- running into one ----------------------------------------------------------------------------
+
+
+@on_runtime
+def test_a_subgraph_that_is_due_is_run_into_and_nothing_beside_it(kit, calls, open_graph):
+    session = opened(open_graph, two_levels(kit, calls))
+    assert session.nesting().ahead == ()
+    step(session)
+    (door,) = session.nesting().ahead
+    session.run_into(door)
+    assert done(session).message == "Step done. Next: s1."
+    assert (path(session), due(session), session.nesting().ahead) == (["sub"], ("s1",), ())
+    step(session)
+    session.run_into()
+    done(session)
+    assert (path(session), due(session), dict(calls)) == (["sub", "low"], ("d1",), {"before": 1, "s1": 1})
+    session.step_out()
+    with pytest.raises(SessionError, match="No subgraph is about to run here"):
+        session.run_into()
+    assert proceed(session).state == "done"
+    assert text(session) == "in>before>s1>d1>d2>s3>after"
+
+
+@on_runtime
+def test_of_several_that_are_due_one_is_chosen(kit, calls, open_graph):
+    session = opened(open_graph, many(kit, calls))
+    one, other = session.nesting().ahead
+    with pytest.raises(SessionError, match="choose one of them in Tasks"):
+        session.run_into()
+    session.run_into(other)
+    done(session)
+    assert (path(session), due(session), dict(calls)) == (["part"], ("p1",), {})
+    session.step_out()
+    assert session.nesting().ahead == (one,)
+
+
+@on_runtime
+def test_a_subgraph_with_a_memory_is_run_into_in_every_turn(kit, calls, open_graph):
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1")).compile(checkpointer=True)
+    session = start(open_graph, chain_of(kit, Outer, sub=inner))
+    session.new_run({"text": "again"}, thread="t")
+    done(session)
+    session.run_into()
+    done(session)
+    assert (path(session), due(session), text(session), calls["s1"]) == (["sub"], ("s1",), "again", 1)
+    step(session)
+    assert step(session).state == "done"
+    assert (session.cursor.namespace, text(session)) == ("", "again>s1")
+
+
 # --- breakpoints ---------------------------------------------------------------------------------
 
 
@@ -345,7 +395,7 @@ def test_a_subgraph_that_saves_nothing_is_not_stopped_in(kit, calls, open_graph)
 @on_langgraph
 def test_langgraph_cannot_stop_inside_and_says_why(kit, calls, open_graph):
     session = start(open_graph, chain_of(kit, Outer, sub=chain_of(kit, Inside, ask=asker(kit, calls)).compile()))
-    assert session.stops() == ("sub",)
+    assert (session.stops(), session.nesting().ahead) == (("sub",), ())
     assert "nothing stops inside one" in session.abilities().inside.reason
     with pytest.raises(SessionError, match="runs a subgraph within one superstep"):
         session.set_breakpoint("sub|ask")

@@ -100,6 +100,24 @@ def test_a_breakpoint_inside_is_set_on_the_page_and_leads_the_cursor_in(open_pag
     assert page.query_params["namespace"] == session_of(page).cursor.namespace
 
 
+def test_a_subgraph_that_is_due_is_run_into_by_the_button_and_of_several_one_in_the_tasks(open_page):
+    page = open_page(thread="subgraph")
+    tab = page.session_state["_tab"]
+    tab.act(session_of(page).new_run, {"text": '"Lindhaven"'}, thread="one")
+    press(finish(page), "step")
+    finish(page)
+    press(page, "into")
+    finish(page)
+    assert (words(page, "crumbs"), sent(page, "graph")["next"]) == (["inside", "edit"], ["find_fillers"])
+    page = open_page(thread="sections-waiting")
+    tab = page.session_state["_tab"]
+    tab.act(session_of(page).new_run, {"topics": '["bridge", "ferry"]'}, thread="two")
+    press(finish(page), "step")
+    press(finish(page), "into")
+    assert (page.session_state["tab"], text_of(page, "tasks").count('"text": "Run into"')) == ("Tasks", 2)
+    assert "run into one of them" in tab.notice
+
+
 def test_read_only_looks_inside_and_runs_nothing(open_page):
     page = open_page(read_only=True, thread="sections-waiting")
     press(page, "into")
