@@ -15,6 +15,8 @@ RESUME = "__resume__"
 RETURN = "__return__"
 NO_WRITES = "__no_writes__"
 SUPPLIED = "__supplied__"
+PASSED = "__passed__"
+"""`[task, n, question ids]`: questions that were answered before their task stopped again; the highest n counts."""
 TO_NODE = "branch:to:"
 JOIN = "join:"
 FINISHING = (NO_WRITES, RETURN, TASKS)
@@ -118,3 +120,28 @@ def due_nodes(
         if any(ready(c, values) and newer(versions.get(c), known.get(c)) for c in wakes[node]):
             due.append(node)
     return tuple(dict.fromkeys(due))
+
+
+def asked_still(writes: Sequence[tuple[str, str, Any]]) -> list[tuple[str, str, Any]]:
+    """Return pending writes without the questions that their tasks have passed."""
+    found: dict[str, tuple[int, set[Any]]] = {}
+    for _, channel, note in writes:
+        if channel == PASSED and isinstance(note, list | tuple) and len(note) == 3:
+            task, number, ids = note
+            found[task] = max(found.get(task, (0, set())), (number, set(ids)), key=lambda known: known[0])
+    return [write for write in writes if not (write[1] == INTERRUPT and _passed(write, found))]
+
+
+def _passed(write: tuple[str, str, Any], found: Mapping[str, tuple[int, set[Any]]]) -> bool:
+    task, _, asked = write
+    ids = {getattr(one, "id", None) for one in (asked if isinstance(asked, list | tuple) else [asked])}
+    return task in found and ids <= found[task][1]
+
+
+def not_passed(rows: Sequence[Any]) -> list[Any]:
+    """Return stored writes without those that came before their task stopped once more without a question."""
+    passed: dict[str, int] = {}
+    for row in rows:
+        if row.channel == PASSED:
+            passed[row.task_path] = max(row.number, passed.get(row.task_path, -1))
+    return [row for row in rows if row.number > passed.get(row.task_path, -1)]

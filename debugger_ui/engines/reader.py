@@ -235,7 +235,7 @@ def _light(item: Any) -> _Light:
         sends=tuple(str(send.node) for send in naming.sends_of(values)),
         due=naming.due_nodes(values, versions, seen),
         held=frozenset(str(channel) for channel in values),
-        written=tuple((str(task), str(channel)) for task, channel, _ in item.pending_writes or ()),
+        written=tuple((str(task), str(channel)) for task, channel, _ in naming.asked_still(item.pending_writes or ())),
     )
 
 

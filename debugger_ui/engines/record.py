@@ -86,7 +86,7 @@ class RecordEngine(SavedHistory):
         versions = dict(item.checkpoint.get("channel_versions") or {})
         seen = item.checkpoint.get("versions_seen") or {}
         here = Place(place.thread, header.id, place.namespace)
-        tasks = _tasks(item.pending_writes or (), self.reader.names(here), values)
+        tasks = _tasks(naming.asked_still(item.pending_writes or ()), self.reader.names(here), values)
         met = {task.name for task in tasks}
         due = naming.due_nodes(values, versions, seen)
         waiting = [Task(f"{node} (not started)", node, input=MISSING) for node in due if node not in met]

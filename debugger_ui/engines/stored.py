@@ -317,7 +317,7 @@ class StoredReader(SaverReader):
             changed=_changed(record, before),
             due=due,
             failed=_open(counted, naming.ERROR, settled),
-            asking=_open(counted, naming.INTERRUPT, settled),
+            asking=_open(naming.not_passed(counted), naming.INTERRUPT, settled),
             answered=_open(counted, naming.RESUME, set()),
         )
 

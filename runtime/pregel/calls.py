@@ -125,7 +125,7 @@ def _saved(caller: TaskContext, task: Task) -> Any:
     """The result that was saved or cached for the task, or MISSING; a cached one's writes are the task's."""
     run = caller.run
     if caller.frame.pending and not run.replaying:
-        record = read_record(w for w in tuple(caller.frame.pending) if w[0] == task.id).get(task.id)
+        record = read_record([w for w in tuple(caller.frame.pending) if w[0] == task.id]).get(task.id)
         if record is not None:
             for channel, value in record.writes:
                 if channel == RETURN:

@@ -36,7 +36,7 @@ from runtime.pregel.effects import (
 )
 from runtime.pregel.frame import Frame
 from runtime.pregel.model import Write
-from runtime.pregel.questions import ASKED, questions_id, read_record
+from runtime.pregel.questions import ASKED, PASSED, passed_id, passed_questions, questions_id, read_record
 from runtime.pregel.record import savable, without_untracked
 from runtime.pregel.run import Run
 from runtime.pregel.task import Place, Task, path_text
@@ -208,12 +208,36 @@ class _Superstep:
             self.outcome.paused.append((task, interrupts))
         if not interrupts:
             self.outcome.interrupted = True
+            yield from self._stopped(context)
             return
+        yield from self._asked_again(task)
         if context.questions:  # first, so that a question that is saved is never without its record
             yield from self._record_questions(context)
         yield from self.save(task, [(INTERRUPT, interrupts), *context.control])
         if self.run.modes and not task.is_call:
             events.task_interrupted(self.run, self.frame, task)
+
+    def _asked_again(self, task: Task) -> Generator[Effect, Any, None]:
+        """Take back that the task's questions were answered, where one of them is asked after all."""
+        _, known = passed_questions(self.frame.pending).get(task.id, (0, []))
+        asked = {interrupt.id for interrupt in task.interrupts}
+        if not asked.isdisjoint(known):
+            yield from self._note_passed(task, [id for id in known if id not in asked])
+
+    def _stopped(self, context: TaskContext) -> Generator[Effect, Any, None]:
+        """Keep what a task that stops without a question was answered: it will be asked for it no more."""
+        task = context.task
+        if passed := [interrupt.id for interrupt in context.pending_interrupts()]:
+            yield from self._note_passed(task, passed)
+        if context.control:
+            yield from self._record_questions(context)
+            yield from self.save(task, context.control)
+
+    def _note_passed(self, task: Task, ids: list[str]) -> Generator[Effect, Any, None]:
+        number, known = passed_questions(self.frame.pending).get(task.id, (0, []))
+        if set(ids) != set(known):
+            note = [task.id, number + 1, ids]
+            yield from self._put(passed_id(task.id, number + 1), task.path, [(PASSED, note)])
 
     def _record_questions(self, context: TaskContext) -> Generator[Effect, Any, None]:
         task, place = context.task, questions_id(context.task.id, len(context.answers))

@@ -19,6 +19,7 @@ from langchain_core.runnables import RunnableConfig
 from runtime._constants import CONF
 from runtime.pregel.handover import leads_to, strip_ids
 from runtime.pregel.plan import plan
+from runtime.pregel.questions import read_record
 
 if TYPE_CHECKING:
     from runtime.pregel.frame import Frame
@@ -95,6 +96,15 @@ def on_the_way(run: Run, tasks: list[Task]) -> list[Task]:
     return [task for task in tasks if halting.leads(run.origins.get(task.id, task.checkpoint_ns))] or tasks
 
 
+def waiting(frame: Frame, tasks: Sequence[Task], chosen: Sequence[Task]) -> list[Any]:
+    """The questions of tasks that were not on the way: they still wait for their answers."""
+    if chosen is tasks:
+        return []
+    records = read_record(frame.pending)
+    left = [task for task in tasks if task not in chosen and task.id in records]
+    return [interrupt for task in left for interrupt in records[task.id].open(task.checkpoint_ns)]
+
+
 def carried(config: RunnableConfig, halting: Halting) -> RunnableConfig:
     """The config of a call that is asked to halt inside."""
     return {**config, CONF: {**config.get(CONF, {}), CONFIG_KEY_HALTING: halting}}
@@ -114,4 +124,4 @@ def halts(run: Run, frame: Frame, ran: Sequence[Task], before: Frame | None) -> 
     return True
 
 
-__all__ = ("CONFIG_KEY_HALTING", "Halting", "Made", "carried", "halts", "on_the_way", "took_input")
+__all__ = ("CONFIG_KEY_HALTING", "Halting", "Made", "carried", "halts", "on_the_way", "took_input", "waiting")

@@ -17,7 +17,7 @@ from runtime.pregel import events, lifecycle
 from runtime.pregel.effects import Effect, Flush, Put, PutWrites
 from runtime.pregel.execute import Outcome, execute, restore
 from runtime.pregel.frame import Frame
-from runtime.pregel.halting import halts, on_the_way, took_input
+from runtime.pregel.halting import halts, on_the_way, took_input, waiting
 from runtime.pregel.model import Write
 from runtime.pregel.plan import plan
 from runtime.pregel.questions import REFUSED
@@ -48,10 +48,11 @@ def supersteps(run: Run) -> Loop:
             outcome = yield from execute(run, frame, chosen)
             if not outcome.complete:
                 shown = yield from incomplete(run, frame, tasks, outcome)
+                run.interrupts += waiting(frame, tasks, chosen)
                 break
             if chosen is not tasks:
                 yield from save_tasks(frame, outcome.unsaved)
-                run.status = "interrupt_after"
+                run.status, run.interrupts = "paused", waiting(frame, tasks, chosen)
                 break
             before = frame.twin() if run.halting is not None else None
             yield from fold(run, frame, tasks, outcome)

@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import PendingWrite
@@ -36,8 +36,22 @@ ASKED = "__asked__"
 REFUSED = "__refused__"
 """Channel of the record that the barrier refused results: ids of the tasks that have to run again."""
 
-CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, REFUSED, "__scheduled__"})
+PASSED = "__passed__"
+"""Channel of the record that a task has stopped without a question: `[task id, n, question ids]`.
+
+The questions are those it had asked and that were answered; the record with the highest `n` counts.
+"""
+
+CONTROL_WRITES = frozenset({INTERRUPT, RESUME, ERROR, ERROR_SOURCE_NODE, ASKED, REFUSED, PASSED, "__scheduled__"})
 """Writes that say something about a task without being its result."""
+
+
+def passed_id(task_id: str, number: int) -> str:
+    """The task id under which it is recorded, for the n-th time, which of a task's questions were answered.
+
+    One of its own each time: many savers keep the first of two writes.
+    """
+    return uuid_shaped("passed", task_id, str(number))
 
 
 def questions_id(task_id: str, answers: int) -> str:
@@ -111,14 +125,29 @@ def digest(value: Any) -> str:
 class TaskRecord:
     """What the saved writes of a checkpoint say about one task."""
 
-    __slots__ = ("answers", "error", "interrupts", "source_node", "writes")
+    __slots__ = ("answers", "error", "interrupts", "passed", "source_node", "writes")
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, Any]] = []
         self.interrupts: tuple[Interrupt[Any], ...] = ()
         self.answers: list[Any] = []
+        self.passed: set[str] = set()
         self.error: Any = None
         self.source_node: str | None = None
+
+    def note(self, channel: str, value: Any) -> None:
+        """Take in one of the task's writes."""
+        if channel == INTERRUPT:
+            found = tuple(value) if isinstance(value, list | tuple) else (value,)
+            self.interrupts = (*self.interrupts, *found)
+        elif channel == RESUME:
+            self.answers = list(value) if isinstance(value, list) else [value]
+        elif channel == ERROR:
+            self.error = value
+        elif channel == ERROR_SOURCE_NODE:
+            self.source_node = value
+        elif channel not in CONTROL_WRITES:
+            self.writes.append((channel, value))
 
     @property
     def finished(self) -> bool:
@@ -129,35 +158,38 @@ class TaskRecord:
         """The questions still without an answer, `ns` being the task's own namespace."""
         if self.finished:
             return ()
-        answered = {interrupt_id(ns, index) for index in range(len(self.answers))}
+        answered = self.passed.union(interrupt_id(ns, index) for index in range(len(self.answers)))
         return tuple(i for i in self.interrupts if i.id not in answered)
 
 
-def read_record(pending: Iterable[PendingWrite]) -> dict[str, TaskRecord]:
+def read_record(pending: Collection[PendingWrite]) -> dict[str, TaskRecord]:
     """Saved writes by task id; input to the superstep itself (the null task) left out."""
     records: dict[str, TaskRecord] = {}
     refused: set[str] = set()
     for task_id, channel, value in pending:
-        if task_id == NULL_TASK_ID or channel == ASKED:
+        if task_id == NULL_TASK_ID or channel in (ASKED, PASSED):
             continue
         if channel == REFUSED:
             refused.update(value)
             continue
-        record = records.setdefault(task_id, TaskRecord())
-        if channel == INTERRUPT:
-            found = tuple(value) if isinstance(value, list | tuple) else (value,)
-            record.interrupts = (*record.interrupts, *found)
-        elif channel == RESUME:
-            record.answers = list(value) if isinstance(value, list) else [value]
-        elif channel == ERROR:
-            record.error = value
-        elif channel == ERROR_SOURCE_NODE:
-            record.source_node = value
-        elif channel not in CONTROL_WRITES:
-            record.writes.append((channel, value))
+        records.setdefault(task_id, TaskRecord()).note(channel, value)
     for task_id in refused.intersection(records):
         records[task_id].writes = []
+    for task_id, (_, ids) in passed_questions(pending).items():
+        if task_id in records:
+            records[task_id].passed = set(ids)
     return records
+
+
+def passed_questions(pending: Iterable[PendingWrite]) -> dict[str, tuple[int, list[str]]]:
+    """By task, how often it was recorded which of its questions were answered before it stopped, and which last."""
+    found: dict[str, tuple[int, list[str]]] = {}
+    for _, channel, value in pending:
+        if channel == PASSED:
+            task_id, number, ids = value
+            if number > found.get(task_id, (0, []))[0]:
+                found[task_id] = (number, list(ids))
+    return found
 
 
 def looks_like_id(key: Any) -> bool:

@@ -1,5 +1,6 @@
 """Halts inside subgraphs, asked for from outside: what runs, what is left alone, and that nothing of it shows later."""
 
+import asyncio
 import random
 import threading
 from itertools import count, pairwise
@@ -59,6 +60,11 @@ def inside(run, graph):
 def namespace(run, graph, name):
     (task,) = [one for one in run.state(graph, thread(), subgraphs=True).tasks if one.name == name]
     return task.state.config["configurable"]["checkpoint_ns"]
+
+
+def asking(text):
+    """A node that asks, and logs the answer."""
+    return lambda state: {"log": [f"{text}={interrupt(text)}"]}
 
 
 # --- one superstep inside -------------------------------------------------------------------------------
@@ -243,6 +249,66 @@ def test_questions_and_halts_mix(run, saver):
     go(run, graph, everywhere, Command(resume="yes"))
     assert inside(run, graph) == {"door": ("b",)}
     assert run(graph, None, thread())["log"] == ["a", "yes", "b"]
+
+
+def test_an_answer_is_kept_when_the_task_halts_after_it(run, saver):
+    inner = chain("a", "b").compile()
+
+    def door(state):
+        return {"log": [interrupt("q"), *inner.invoke({"log": []})["log"]]}
+
+    graph = builder((START, "door"), door=door).compile(checkpointer=saver)
+    begin(run, graph)
+    go(run, graph, everywhere)
+    go(run, graph, lambda made: "b" in made.due, Command(resume="yes"))
+    state = run.state(graph, thread())
+    assert (state.next, state.interrupts) == (("door",), ())
+    assert run(graph, None, thread())["log"] == ["yes", "a", "b"]
+
+
+def test_a_question_inside_that_was_answered_is_not_shown_outside_after_a_halt(run, saver):
+    inner = chain("ask", "b", "ask2", ask=asking("one"), ask2=asking("two")).compile()
+    graph = builder((START, "door"), door=inner).compile(checkpointer=saver)
+    begin(run, graph)
+    go(run, graph, lambda made: False)
+    go(run, graph, lambda made: "b" in made.due, Command(resume="1"))
+    assert run.state(graph, thread()).interrupts == ()
+    go(run, graph, lambda made: False)
+    assert [one.value for one in run.state(graph, thread()).interrupts] == ["two"]
+    go(run, graph, lambda made: False, Command(resume="2"))
+    assert run.state(graph, thread()).values["log"] == ["one=1", "b", "two=2"]
+
+
+def test_a_question_beside_a_run_that_is_stepped_stays_open(run, saver):
+    mid = builder((START, "asks"), (START, "low"), asks=asking("q"), low=chain("a", "b").compile()).compile()
+    graph = builder((START, "door"), door=mid).compile(checkpointer=saver)
+    begin(run, graph)
+    go(run, graph, lambda made: "a" in made.due)
+    (door,) = run.state(graph, thread(), subgraphs=True).tasks
+    low = next(one for one in door.state.tasks if one.name == "low").state.config["configurable"]["checkpoint_ns"]
+    go(run, graph, lambda made: made.ns == low, toward=low)
+    (door,) = run.state(graph, thread(), subgraphs=True).tasks
+    assert [one.value for one in door.interrupts] == ["q"]
+    assert next(one for one in door.state.tasks if one.name == "low").state.next == ("b",)
+    go(run, graph, lambda made: False, Command(resume={door.interrupts[0].id: "yes"}))
+    assert run.state(graph, thread()).values["log"] == ["q=yes", "a", "b"]
+
+
+def test_a_question_that_is_asked_again_after_a_halt_beside_it_is_open_again(saver):
+    run = Face(True)
+    one, other = chain("ask", ask=asking("q")).compile(), chain("a", "b").compile()
+
+    async def door(state):
+        both = await asyncio.gather(other.ainvoke({"log": []}), one.ainvoke({"log": []}))
+        return {"log": both[1]["log"]}
+
+    graph = builder((START, "door"), door=door).compile(checkpointer=saver)
+    begin(run, graph)
+    for halting in (lambda made: False, lambda made: True, lambda made: False):
+        go(run, graph, halting)
+    (question,) = run.state(graph, thread()).interrupts
+    go(run, graph, lambda made: False, Command(resume={question.id: "yes"}))
+    assert run.state(graph, thread()).values["log"] == ["q=yes"]
 
 
 # --- whatever is halted, the record is that of a plain run ---------------------------------------------

@@ -191,6 +191,10 @@ def test_a_question_that_a_step_comes_to_is_shown_inside_and_the_answer_can_stay
     session.answer({question.id: "yes" for question in session.questions()}, run=False)
     assert done(session).state == "paused"
     assert (path(session), due(session)) == (["sub"], ("s3",))
+    session.step_out()
+    assert (session.questions(), session.checkpoint().status, session.inbox().total) == ((), "ready", 0)
+    assert (session.threads().rows[0].status, session.timeline().rows[0].status) == ("ready", "ready")
+    session.step_into()
     assert proceed(session).state == "done"
     assert text(session) == "in>before>s1>review=yes>s3>after"
 
