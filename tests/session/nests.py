@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from debugger_ui.session.session import DebugSession
-from tests.session.conftest import done
+from tests.session.conftest import done, proceed
 
 on_runtime = pytest.mark.parametrize("kit", ["runtime"], indirect=True)
 on_langgraph = pytest.mark.parametrize("kit", ["langgraph"], indirect=True)
@@ -112,3 +112,32 @@ def many(kit, calls):
 
 def picture(session):
     return {node.id: node.mark for node in session.picture().nodes if node.mark}
+
+
+def due(session):
+    return session.checkpoint().next
+
+
+def path(session):
+    return [crumb.label for crumb in session.nesting().crumbs][1:]
+
+
+def opened(open_graph, builder, *points, **values):
+    """A session at the input of thread `t`, with breakpoints before nodes."""
+    session = DebugSession(open_graph(builder, example={"text": "in"}))
+    for point in points:
+        session.set_breakpoint(point)
+    session.new_run({"text": "in"} | values, thread="t")
+    done(session)
+    return session
+
+
+def held(session):
+    """Go on to the next stop; return why it holds there."""
+    return proceed(session).why
+
+
+def two_levels(kit, calls):
+    low = chain_of(kit, Inside, d1=writer(calls, "d1"), d2=writer(calls, "d2")).compile()
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1"), low=low, s3=writer(calls, "s3")).compile()
+    return chain_of(kit, Outer, before=writer(calls, "before"), sub=inner, after=writer(calls, "after"))
