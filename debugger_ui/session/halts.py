@@ -100,6 +100,10 @@ class Halts:
             f"{more} more {'run' if more == 1 else 'runs'} beside it stopped at {'one' if more == 1 else 'some'} too. "
         )
 
-    def rest(self) -> tuple[str, str]:
-        """Return where the cursor rests when nothing halted: as far inside as the person stood, if it goes on there."""
-        return self.stand.rest(self.here(self.stand.home)) if self.stand.once else NOWHERE
+    def rest(self, *, asking: bool) -> tuple[str, str]:
+        """Return where the cursor rests when nothing halted: as far inside as the person stood, if it goes on there.
+
+        After a step it does so in any case; otherwise only where that run waits for an answer, which is for the caller
+        to see.
+        """
+        return self.stand.rest(self.here(self.stand.home)) if self.stand.once or asking else NOWHERE

@@ -90,10 +90,13 @@ class Worker:
             return None
         return Halts(job, self.order.stand, self.order.breaks if self.order.go_on else None)
 
-    def _rest(self, job: Job) -> None:
-        """Leave the cursor inside, where the step of a subgraph did not get to its halt."""
-        namespace, checkpoint = self._halts.rest() if self._halts is not None else NOWHERE
-        if namespace:
+    def _rest(self, job: Job, *, asking: bool = False) -> None:
+        """Leave the cursor inside, where a step did not get to its halt, or where the person stood if that asks."""
+        namespace, checkpoint = self._halts.rest(asking=asking) if self._halts is not None else NOWHERE
+        if not namespace:
+            return
+        record = self.engine.record(Place(job.thread, checkpoint, namespace))
+        if not asking or (record is not None and any(task.questions for task in record.tasks)):
             job.land(namespace, checkpoint)
 
     def _placed(self, advance: Advance) -> Advance:
@@ -110,6 +113,7 @@ class Worker:
         nodes = ", ".join(dict.fromkeys(task.name for task in left))
         asking = [task for task in record.tasks if task.questions]
         if asking and (self.order.first.phase == "superstep" or len(asking) == len(left)):
+            self._rest(job, asking=True)
             who = ", ".join(dict.fromkeys(task.name for task in asking))
             job.end("interrupted", f"Waiting for an answer: {who}.")
         elif not record.tasks:

@@ -172,6 +172,14 @@ def test_a_question_that_a_step_comes_to_is_shown_inside_and_the_answer_can_stay
 
 
 @on_runtime
+def test_a_question_that_is_come_to_from_inside_is_shown_inside(kit, calls, open_graph):
+    session = opened(open_graph, nested(kit, calls), "sub|s1")
+    proceed(session)
+    assert proceed(session).state == "interrupted"
+    assert (path(session), [question.prompt for question in session.questions()]) == (["sub"], ["good?"])
+
+
+@on_runtime
 def test_a_node_that_fails_on_a_new_branch_inside_is_shown_there(kit, calls, open_graph):
     broken = []
 
