@@ -114,3 +114,15 @@ def test_langgraph_cannot_stop_inside_and_says_why(kit, calls, open_graph):
     assert "nothing stops inside one" in session.abilities().inside.reason
     with pytest.raises(SessionError, match="runs a subgraph within one superstep"):
         session.set_breakpoint("sub|ask")
+
+
+@on_runtime
+def test_a_subgraph_compiled_to_stop_holds_whoever_goes_on_from_inside(kit, calls, open_graph):
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1"), s2=writer(calls, "s2")).compile(interrupt_before=["s2"])
+    session = opened(open_graph, chain_of(kit, Outer, sub=inner), "sub|s1")
+    proceed(session)
+    assert held(session) == "A subgraph stops here, as it was compiled to."
+    assert (calls["s1"], calls["s2"]) == (1, 0)
+    session.step_into()
+    assert step(session).message == "Step done. The subgraph has come to its end here."
+    assert (proceed(session).state, text(session)) == ("done", "in>s1>s2")
