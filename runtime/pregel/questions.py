@@ -3,8 +3,8 @@
 Rules:
 1. Every question has an id of its own: a function of the task's namespace and of how many answers the
    task had when it asked.
-2. An answer goes to the question that it was given to, and to no other: delivery is by id, and a
-   re-run whose k-th question differs from the one that was answered is refused.
+2. An answer goes to the question that it was given to, and to no other: delivery is by id and content. A
+   re-run that asks something else where a question was answered is refused.
 3. Questions are recorded as digests under a task id of their own, so that the record of the task
    itself stays what every reader of checkpoints knows.
 """

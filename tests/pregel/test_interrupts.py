@@ -198,8 +198,20 @@ def test_another_question_than_the_answered_one_is_noticed(run, saver):
     assert run.state(graph, thread()).values["log"] == []
 
 
-def test_a_changed_order_of_questions_is_noticed(run, saver):
+def test_in_a_changed_order_each_question_has_its_own_answer(run, saver):
     order = [["a", "b"], ["a", "b"], ["b", "a"]]
+
+    def node(state):
+        return {"log": [f"{text}: {interrupt(text)}" for text in order.pop(0)]}
+
+    graph = chain("ask", ask=node).compile(checkpointer=saver)
+    run(graph, {"log": []}, thread())
+    run(graph, Command(resume="to a"), thread())
+    assert run(graph, Command(resume="to b"), thread())["log"] == ["b: to b", "a: to a"]
+
+
+def test_a_question_in_place_of_the_first_answered_one_is_noticed(run, saver):
+    order = [["a", "b"], ["a", "b"], ["c", "b"]]
 
     def node(state):
         return {"log": [interrupt(text) for text in order.pop(0)]}
@@ -207,7 +219,7 @@ def test_a_changed_order_of_questions_is_noticed(run, saver):
     graph = chain("ask", ask=node).compile(checkpointer=saver)
     run(graph, {"log": []}, thread())
     run(graph, Command(resume="to a"), thread())
-    with pytest.raises(MisalignedResumeError):
+    with pytest.raises(MisalignedResumeError, match="'c'"):
         run(graph, Command(resume="to b"), thread())
 
 
