@@ -71,7 +71,7 @@ def looks_compiled(value: Any) -> bool:
     return not isinstance(value, type) and all(callable(getattr(value, name, None)) for name in names)
 
 
-def _by_name(name: str, folder: Path) -> ModuleType:
+def _by_name(name: str, folder: Path, shown: str = "") -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
         raise refuse(f"{name!r} is not the name of a module. Write {FORM}.")
     _reach(folder)
@@ -80,10 +80,10 @@ def _by_name(name: str, folder: Path) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise refuse(f"There is no module {error.name!r}, looked for also in {folder}.{_clash(folder)}") from None
-        raise _failing(name, error, folder) from error
+        raise _failing(shown or name, error, folder) from error
     except (Exception, SystemExit) as error:
         # The user's module may raise anything while it is imported, or try to leave.
-        raise _failing(name, error, folder) from error
+        raise _failing(shown or name, error, folder) from error
 
 
 def _from_file(where: str, folder: Path) -> ModuleType:
@@ -92,7 +92,7 @@ def _from_file(where: str, folder: Path) -> ModuleType:
         raise refuse(f"There is no file {path}.")
     _reach(folder)
     if (dotted := _dotted(path, folder.resolve())) is not None:
-        return _by_name(dotted, folder)
+        return _by_name(dotted, folder, where)
     name = _free_name(path)
     loader = importlib.util.spec_from_file_location(name, path)
     if loader is None or loader.loader is None:

@@ -59,7 +59,7 @@ class Recorded:
 
     def fingerprints(self, thread, ids, namespace=""):
         rows = self.rows[thread]
-        return {id_: repr((rows[id_][3], list(rows[id_][4].items()))) for id_ in ids}
+        return {id_: repr((rows[id_][3], sorted(rows[id_][4].items()))) for id_ in ids}
 
     def record(self, place):
         header = next(header for header in self.headers(place.thread) if header.id == place.id)
