@@ -334,7 +334,7 @@ async def adrive(run: Run, effects: Any) -> AsyncGenerator[Event, None]:
 
 
 async def _wind_down(run: Run, program: Program, effect: Any) -> None:
-    run.cancelled.set()
+    run.cancelled = True
     await run.driver.carry_out(fx.Halt())
     while program.open:
         program.answer(await run.driver.carry_out(effect))

@@ -375,7 +375,7 @@ def drive(run: Run, effects: Any) -> Generator[Event, None, None]:
 
 
 def _wind_down(run: Run, program: Program, effect: Any) -> None:
-    run.cancelled.set()
+    run.cancelled = True
     run.driver.carry_out(fx.Halt())
     while program.open:
         program.answer(run.driver.carry_out(effect))

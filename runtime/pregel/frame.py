@@ -90,18 +90,20 @@ class Frame:
             return frame
         checkpoint = saved.checkpoint
         values = checkpoint["channel_values"]
-        for name, spec in topology.channels.items():
-            if name in values:
-                channel = spec.from_checkpoint(values[name])
+        specs = topology.channels
+        for name, value in values.items():
+            spec = specs.get(name)
+            if spec is not None:
+                channel = frame.channels[name] = spec.from_checkpoint(value)
                 channel.key = name
-                frame.channels[name] = channel
+            elif name.startswith(WAKES):
+                frame.stale.add(name)
         frame.versions = dict(checkpoint["channel_versions"])
         frame.seen = {node: dict(seen) for node, seen in checkpoint["versions_seen"].items()}
         frame.newest = max(frame.versions.values(), default=None)
         updated = checkpoint.get("updated_channels")
         frame.updated = set(updated) if updated is not None else None
-        frame.stale = {k for k in values if k.startswith(WAKES) and k not in topology.channels}
-        frame.live = {k for k in topology.settling if k in frame.channels}
+        frame.live = set(topology.settling.intersection(frame.channels))
         frame.checkpoint_id = checkpoint["id"]
         frame.config = saved.config
         frame.parent_config = saved.parent_config
@@ -112,11 +114,7 @@ class Frame:
 
     def unfolded(self) -> list[str]:
         """The channels that LangGraph stored as what was written to them, and not as a value."""
-        return [
-            name
-            for name, spec in self._specs.items()
-            if isinstance(spec, DeltaChannel) and name in self.versions and name not in self.channels
-        ]
+        return [name for name in self.topology.deltas if name in self.versions and name not in self.channels]
 
     def replay(self, histories: Mapping[str, DeltaChannelHistory]) -> None:
         """Fold what was written to such channels. The next checkpoint stores their values."""

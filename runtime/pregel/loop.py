@@ -107,7 +107,7 @@ def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loo
 
 def stops_before(run: Run, frame: Frame, tasks: Sequence[Task]) -> bool:
     """Whether the run ends here although tasks are woken; says why in `run.status`."""
-    if run.cancelled.is_set():
+    if run.cancelled:
         run.status = "cancelled"
     elif frame.step >= run.stop:
         run.status = "out_of_steps"

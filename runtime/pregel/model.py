@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime._constants import TASKS
 from runtime.channels.base import BaseChannel
+from runtime.channels.delta import DeltaChannel
 from runtime.constants import START
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Topology:
         "channels",
         "completing",
         "consuming",
+        "deltas",
         "finishing",
         "input_channels",
         "listeners",
@@ -159,6 +161,7 @@ class Topology:
         self.finishing = tuple(k for k, c in self.channels.items() if c.wants_finish)
         self.completing = dict(_completions(self.channels))
         self.consuming = frozenset(k for k, c in self.channels.items() if c.wants_consume)
+        self.deltas = tuple(k for k, c in self.channels.items() if isinstance(c, DeltaChannel))
 
     def _streamed(self, chosen: str | Sequence[str] | None) -> str | tuple[str, ...]:
         """What `get_state` and the `values` of a checkpoint show: all channels if none are named."""

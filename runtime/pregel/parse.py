@@ -105,9 +105,8 @@ def _metadata(config: RunnableConfig) -> dict[str, Any]:
     metadata = dict(config.get("metadata") or {})
     conf = config.get(CONF, {})
     for key in _TRACED:
-        value = conf.get(key)
-        if key not in metadata and isinstance(value, str | int | float | bool):
-            metadata[key] = value
+        if key in conf and key not in metadata and isinstance(conf[key], str | int | float | bool):
+            metadata[key] = conf[key]
     return metadata
 
 

@@ -31,8 +31,8 @@ def plan(frame: Frame, ns: str) -> list[Task]:
 
 
 def _sends(frame: Frame, ns: str) -> Iterator[Task]:
-    if TASKS not in frame.topology.channels or not frame.available(TASKS):
-        return
+    if TASKS not in frame.channels or not frame.available(TASKS):
+        return  # where none was ever sent, most often
     for index, send in enumerate(frame.read(TASKS)):
         node = node_of(frame, send)
         place = Place(ns, frame.checkpoint_id, frame.step)

@@ -5,7 +5,6 @@ A config dict is parsed here, once; nothing further in reads one.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -201,7 +200,7 @@ class Run:
     interrupts: list[Any] = field(default_factory=list)
     exit_writes: list[Any] = field(default_factory=list)
     spent: dict[str, float] = field(default_factory=dict)
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    cancelled: bool = False
 
     def __post_init__(self) -> None:
         self._read_config()

@@ -288,12 +288,12 @@ def state_run(graph: Pregel, config: RunnableConfig) -> tuple[Pregel, Run, Runna
     """For a state method: the (sub)graph that a config is about, a run to drive with, and the place."""
     merged, outer = full_config(graph, config)
     conf = merged.get(CONF, {})
-    if resolve_saver(graph, merged, outer) is None:
-        raise ValueError(f"graph {graph.name!r} was compiled without a checkpointer, so there is no state to look at")
     ns = conf.get(CONFIG_KEY_CHECKPOINT_NS) or ""
-    target = subgraph_at(graph, ns) if ns else graph
     base = {key: value for key, value in conf.items() if key not in ("checkpoint_ns", "checkpoint_map")}
     run = placed_run(graph, None, {**merged, CONF: base}, outer, durability="sync")
+    if run.saver is None:
+        raise ValueError(f"graph {graph.name!r} was compiled without a checkpointer, so there is no state to look at")
+    target = subgraph_at(graph, ns) if ns else graph
     run.parent = None
     run.topology = target.topology
     run.name = target.get_name()

@@ -49,9 +49,11 @@ def task_views(
     states: Mapping[str, Any] | None = None,
     *,
     live: bool = True,
+    records: Mapping[str, TaskRecord] | None = None,
 ) -> list[PregelTask]:
-    """The tasks of a superstep with what is known of each."""
-    records = read_record(frame.pending)
+    """The tasks of a superstep with what is known of each, in `records` if those were read already."""
+    if records is None:
+        records = read_record(frame.pending)
     views = []
     for task in tasks:
         record = records.get(task.id)
@@ -103,7 +105,7 @@ def show(
     finished = [task for task in tasks if _take_saved(records, task)] if live else []
     if finished:
         frame = _with(frame, finished)
-    views = task_views(run, frame, tasks, states, live=live)
+    views = task_views(run, frame, tasks, states, live=live, records=records)
     done = {task.id for task in finished}
     return StateSnapshot(
         frame.values(graph.topology.stream_channels),

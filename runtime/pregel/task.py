@@ -88,10 +88,12 @@ class Task:
     def id(self) -> str:
         """A UUID-shaped digest of the task's position; made when somebody asks."""
         if not self._id:
-            parts = (self.checkpoint_id, self.ns, str(self.step), self.name, *_identity(self.path))
+            path = self.path
+            known = path if path[0] == PULL and len(path) == 2 else _identity(path)
+            parts = (self.checkpoint_id, self.ns, str(self.step), self.name, *known)
             if self.source is not None:
                 parts += (self.source.id,)
-            if self.path[0] == PULL:
+            if path[0] == PULL:
                 parts += tuple(self.triggers)
             self._id = uuid_shaped(*parts)
         return self._id

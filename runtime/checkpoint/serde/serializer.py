@@ -13,6 +13,7 @@ from runtime.checkpoint.serde.decode import Decoder
 from runtime.checkpoint.serde.encode import Encoder
 
 _SCALARS = frozenset((str, int, float, bool))
+_ENCODED = frozenset((codes.COMPATIBLE, codes.OWN))
 
 
 class Serializer(JsonPlusSerializer):
@@ -72,7 +73,7 @@ class Serializer(JsonPlusSerializer):
             ValueError: the bytes are no encoded value, or the tag is not one that is ever decoded, such as `pickle`.
         """
         kind, encoded = data
-        if kind in (codes.COMPATIBLE, codes.OWN):
+        if kind in _ENCODED:
             try:
                 return self._decoder.decode(encoded)
             except RecursionError:

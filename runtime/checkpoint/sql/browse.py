@@ -11,9 +11,8 @@ from sqlalchemy import bindparam, func, select
 
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import queries
-from runtime.checkpoint.sql.frames import read_state
 from runtime.checkpoint.sql.jobs import load_head
-from runtime.checkpoint.sql.listing import Wanted, page_values, select_page
+from runtime.checkpoint.sql.listing import PAGE_COLUMNS, Wanted, by_namespace, page_values, select_page, states
 from runtime.checkpoint.sql.log import numbers
 from runtime.checkpoint.sql.places import Rope
 from runtime.checkpoint.sql.prune import prune
@@ -100,8 +99,9 @@ _COUNTS = tuple(
     for table in (checkpoints, checkpoint_writes)
 )
 _ROWS = {table.name: Statement(select(func.count()).select_from(table)) for table in TABLES}
+_WRITTEN = (_w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, func.length(_w.value))
 _WRITES = Statement(
-    select(_w.number, _w.task_id, _w.task_path, _w.attempt, _w.idx, _w.channel, func.length(_w.value))
+    select(*_WRITTEN)
     .where(
         _w.thread_id == bindparam("thread"),
         _w.checkpoint_ns == bindparam("ns"),
@@ -109,6 +109,17 @@ _WRITES = Statement(
     )
     .order_by(_w.number),
     "thread ns id",
+)
+_WRITES_BETWEEN = Statement(
+    select(_w.checkpoint_id, *_WRITTEN)
+    .where(
+        _w.thread_id == bindparam("thread"),
+        _w.checkpoint_ns == bindparam("ns"),
+        _w.checkpoint_id >= bindparam("first"),
+        _w.checkpoint_id <= bindparam("last"),
+    )
+    .order_by(_w.checkpoint_id, _w.number),
+    "thread ns first last",
 )
 
 
@@ -192,31 +203,32 @@ def record(row: Row) -> CheckpointRecord:
 
 def outlines(conn: Conn, wanted: Wanted, limit: int) -> list[OutlineRecord]:
     """Checkpoints with versions and writes, newest first."""
-    columns = (*queries.HEADER, _c.keyframe, _c.frame)
-    statement = select_page(columns, wanted, conn.dialect, has_cursor=False)
-    found = []
-    for row in conn.rows(statement, *page_values(wanted, None, limit)):
-        chain: list[Any] = [(row[2], row[3], row[9], row[10])]
-        if not row[9]:
-            chain += queries.ancestors(conn, row[0], row[1], row[3])
-        state = read_state(chain)
-        updated = state.rest.get("u")
-        found.append(
-            OutlineRecord(
+    statement = select_page(PAGE_COLUMNS, wanted, conn.dialect, has_cursor=False)
+    rows = conn.rows(statement, *page_values(wanted, None, limit))
+    found: dict[Row, OutlineRecord] = {}
+    for key, own in by_namespace(rows):
+        written: dict[str, list[Row]] = {}
+        for owner, *write in conn.rows(_WRITES_BETWEEN, *key, own[0][2], own[-1][2]):
+            written.setdefault(owner, []).append(tuple(write))
+        for row, state in zip(own, states(conn, key, own), strict=True):
+            updated = state.rest.get("u")
+            found[row[:3]] = OutlineRecord(
                 record(row),
-                state.versions,
-                state.seen,
+                state.versions.copy(),
+                state.seen.copy(),  # what a node has seen is replaced in a state, never changed
                 None if updated is None else tuple(updated),
                 tuple(state.places),
-                tuple(writes(conn, row[0], row[1], row[2])),
+                tuple(_records(written.get(row[2], ()))),
             )
-        )
-    return found
+    return [found[row[:3]] for row in rows]
 
 
 def writes(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> list[WriteRecord]:
     """Every stored write on top of a checkpoint, all attempts, in the order in which they were stored."""
-    rows = conn.rows(_WRITES, thread_id, ns, checkpoint_id)
+    return _records(conn.rows(_WRITES, thread_id, ns, checkpoint_id))
+
+
+def _records(rows: Sequence[Row]) -> list[WriteRecord]:
     newest = {(row[1], row[4]): row[0] for row in rows}
     return [
         WriteRecord(row[0], row[1], row[2], row[3], row[4], row[5], row[6], newest[row[1], row[4]] == row[0])

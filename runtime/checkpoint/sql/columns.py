@@ -13,7 +13,7 @@ from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.frames import State, advance, read_state, unpack
 from runtime.checkpoint.sql.places import Address, Part, Place, Rope
-from runtime.checkpoint.sql.statements import Conn
+from runtime.checkpoint.sql.statements import Conn, Row
 from runtime.checkpoint.sql.values import Values
 
 NEAR = 64
@@ -78,23 +78,22 @@ class Columns:
 
     def _move(self, conn: Conn, checkpoint_id: str) -> bool:
         """Bring the state to a checkpoint; False if there is none."""
-        chain: list[tuple[str, str | None, int, bytes]] = []
+        chain: list[Row] = []
         wanted: str | None = checkpoint_id
         while wanted is not None and wanted != self._state.id:
-            row = conn.one(queries.CHECKPOINT, *self.key, wanted) if len(chain) < NEAR else None
+            row = conn.one(queries.FRAME, *self.key, wanted) if len(chain) < NEAR else None
             if row is None:
                 if not chain:
                     return False
                 chain += conn.rows(queries.CHAIN, *self.key, wanted)
                 break
-            _, _, parent, keyframe, frame = row
-            chain.append((wanted, parent, keyframe, frame))
-            if keyframe:
+            chain.append(row)
+            if row[2]:
                 break
-            wanted = parent
+            wanted = row[1]
         else:
             if wanted is not None:
-                for id_, parent, _, packed in reversed(chain):
+                for id_, parent, _, packed, *_ in reversed(chain):
                     advance(self._state, id_, parent, unpack(packed, id_))
                 return True
         self._state = read_state(chain)

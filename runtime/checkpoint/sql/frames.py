@@ -97,9 +97,12 @@ def delta_frame(delta: Mapping[str, Any]) -> bytes:
     return ormsgpack.packb({key: part for key, part in delta.items() if part or key == "r"}, option=_NON_STR)
 
 
-def read_state(chain: Sequence[tuple[str, str | None, int, bytes]]) -> State:
-    """The state of a checkpoint out of its chain of frames: its own first, then its ancestors', to a keyframe."""
-    checkpoint_id, parent, is_keyframe, packed = chain[-1]
+def read_state(chain: Sequence[tuple[Any, ...]]) -> State:
+    """The state of a checkpoint out of its chain of frames: its own first, then its ancestors', to a keyframe.
+
+    Each begins with the checkpoint's id, its parent's, whether it is a keyframe, and the frame.
+    """
+    checkpoint_id, parent, is_keyframe, packed = chain[-1][:4]
     if not is_keyframe:
         if any(frame[0] == parent for frame in chain):
             raise damaged(chain[0][0], f"its ancestors lead round in a circle, by {parent!r}")
@@ -107,7 +110,8 @@ def read_state(chain: Sequence[tuple[str, str | None, int, bytes]]) -> State:
     state = State(checkpoint_id, parent)
     state.keyframe_size = len(packed)
     _restore(state, unpack(packed, checkpoint_id))
-    for checkpoint_id, parent, _, packed in reversed(chain[:-1]):
+    for at in range(len(chain) - 2, -1, -1):
+        checkpoint_id, parent, _, packed = chain[at][:4]
         advance(state, checkpoint_id, parent, unpack(packed, checkpoint_id))
         state.since_keyframe += len(packed) + _DELTA_COST
     return state

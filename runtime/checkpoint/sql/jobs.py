@@ -207,14 +207,10 @@ def load_head(conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None, wi
         return Head(State(), WriteLog())
     log = load_log(conn, thread_id, ns, checkpoint_id) if with_log else WriteLog()
     log.stale = not with_log
-    own = conn.one(queries.CHECKPOINT, thread_id, ns, checkpoint_id)
-    if own is None:
+    chain = queries.lineage(conn, thread_id, ns, checkpoint_id)
+    if not chain:
         return Head(State(), log)
-    metadata, created_at, parent, keyframe, frame = own
-    chain = [(checkpoint_id, parent, keyframe, frame)]
-    if not keyframe:
-        chain += queries.ancestors(conn, thread_id, ns, parent)
-    return Head(read_state(chain), log, metadata, created_at)
+    return Head(read_state(chain), log, metadata=chain[0][4], created_at=chain[0][5])
 
 
 def load_log(conn: Conn, thread_id: str, ns: str, checkpoint_id: str) -> WriteLog:

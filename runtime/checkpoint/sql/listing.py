@@ -5,7 +5,7 @@ Rule 2: no transaction stays open between pages: whoever stops reading blocks no
 Rule 3: what checkpoints of a page have in common is read once, and a checkpoint is decoded when it is taken.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -90,8 +90,15 @@ def _page(columns: tuple[Any, ...], shape: tuple[bool, ...], has_cursor: bool) -
     )
 
 
-_by_key, _by_namespace = itemgetter(0, 1, 2), itemgetter(0, 1)
-_COLUMNS = (*queries.HEADER, _c.keyframe, _c.frame)
+_by_key, _by_place = itemgetter(0, 1, 2), itemgetter(0, 1)
+PAGE_COLUMNS = (*queries.HEADER, _c.keyframe, _c.frame)
+"""What `states` needs of a checkpoint's row."""
+
+
+def by_namespace(rows: Iterable[Row]) -> Iterator[tuple[Namespace, list[Row]]]:
+    """The rows of each namespace of a thread, oldest first."""
+    for key, own in groupby(sorted(rows, key=_by_key), key=_by_place):
+        yield key, list(own)
 
 
 def list_tuples(
@@ -104,7 +111,7 @@ def list_tuples(
         with store.database.read() as session:
             conn = session.conn
             rows = conn.rows(
-                select_page(_COLUMNS, wanted, conn.dialect, cursor is not None),
+                select_page(PAGE_COLUMNS, wanted, conn.dialect, cursor is not None),
                 *page_values(wanted, cursor, PAGE if remaining is None else min(PAGE, remaining)),
             )
             found = _matching(rows, wanted)
@@ -145,14 +152,13 @@ class _Page:
 def _read(conn: Conn, serde: SerializerProtocol, rows: list[Row], sparse: bool) -> dict[Namespace, _Page]:
     """All that is stored of these checkpoints. `sparse`: there may be others between them."""
     pages: dict[Namespace, _Page] = {}
-    for key, group in groupby(sorted(rows, key=_by_key), key=_by_namespace):
+    for key, own in by_namespace(rows):
         page = pages[key] = _Page(serde, key)
-        own = list(group)
         for owner, *write in _writes(conn, key, [row[2] for row in own], sparse):
             page.written.setdefault(owner, []).append(tuple(write))
             page.values.know((owner, write[0]), write[6], write[7])
-        for found in _views(conn, key, own):
-            page.views[found.id] = found
+        for row, state in zip(own, states(conn, key, own), strict=True):
+            found = page.views[row[2]] = view(state, metadata=row[7], created_at=row[6], quiet=False)
             page.values.read(conn, found.places.values())
     return pages
 
@@ -163,17 +169,17 @@ def _writes(conn: Conn, key: Namespace, ids: list[str], sparse: bool) -> list[Ro
     return conn.rows(queries.WRITES_OF, *key, *ids, *ids[-1:] * (queries.WRITES_OF_MOST - len(ids)))
 
 
-def _views(conn: Conn, key: Namespace, rows: list[Row]) -> Iterator[View]:
-    """The states of some checkpoints, oldest first. A child's is its parent's, advanced."""
+def states(conn: Conn, key: Namespace, rows: list[Row]) -> Iterator[State]:
+    """The states of some checkpoints, given oldest first. A child's is its parent's, advanced: it is used at once."""
     frames = {row[2]: (row[2], row[3], row[9], row[10]) for row in rows}
     state: State | None = None
     for row in rows:
-        _, _, checkpoint_id, parent, _, _, created_at, metadata, _, keyframe, frame = row
+        _, _, checkpoint_id, parent, _, _, _, _, _, keyframe, frame = row
         if state is not None and state.id == parent and not keyframe:
             advance(state, checkpoint_id, parent, unpack(frame, checkpoint_id))
         else:
             state = read_state(_chain(conn, key, frames, checkpoint_id))
-        yield view(state, metadata, created_at, quiet=False)
+        yield state
 
 
 def _chain(conn: Conn, key: Namespace, frames: dict[str, Any], checkpoint_id: str) -> list[Any]:
@@ -186,7 +192,7 @@ def _chain(conn: Conn, key: Namespace, frames: dict[str, Any], checkpoint_id: st
             break
         met.add(parent)
         if parent not in frames:
-            older = queries.ancestors(conn, *key, parent)
+            older = queries.lineage(conn, *key, parent)
             if not older:
                 break
             frames.update((frame[0], frame) for frame in older)

@@ -1,5 +1,6 @@
 """Every statement, once, as a constant and as a function of a connection where it is more than that."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -56,25 +57,23 @@ HEADER = (
     _c.folded,
 )
 
+_FRAME = (_c.checkpoint_id, _c.parent_checkpoint_id, _c.keyframe, _c.frame)
 FRAME = Statement(
-    select(_c.checkpoint_id, _c.parent_checkpoint_id, _c.keyframe, _c.frame).where(
-        *_in_namespace(_c), _c.checkpoint_id == bindparam("id")
-    ),
+    select(*_FRAME, _c.metadata, _c.created_at).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")),
     "thread ns id",
 )
-CHECKPOINT = Statement(
-    select(_c.metadata, _c.created_at, _c.parent_checkpoint_id, _c.keyframe, _c.frame).where(
-        *_in_namespace(_c), _c.checkpoint_id == bindparam("id")
-    ),
+FRAMES_DOWN = Statement(
+    select(*_FRAME, _c.metadata, _c.created_at)
+    .where(*_in_namespace(_c), _c.checkpoint_id <= bindparam("id"))
+    .order_by(_c.checkpoint_id.desc()),
     "thread ns id",
 )
 
 
 def _chain() -> Statement:
     """A checkpoint's frame, its parent's, and so on down to the nearest keyframe."""
-    columns = (_c.checkpoint_id, _c.parent_checkpoint_id, _c.keyframe, _c.frame)
-    chain = select(*columns).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")).cte("chain", recursive=True)
-    older = select(*columns).where(
+    chain = select(*_FRAME).where(*_in_namespace(_c), _c.checkpoint_id == bindparam("id")).cte("chain", recursive=True)
+    older = select(*_FRAME).where(
         *_in_namespace(_c), _c.checkpoint_id == chain.c.parent_checkpoint_id, chain.c.keyframe == 0
     )
     # UNION, not UNION ALL: in a damaged file parents may lead round in a circle, and a row met again ends it.
@@ -83,23 +82,40 @@ def _chain() -> Statement:
 
 CHAIN = _chain()
 
-# So many ancestors are looked up one by one: that costs less than a recursive query for them.
-_ONE_BY_ONE = 3
+# So many checkpoints of other branches are passed over on the way down from one to its keyframe.
+_PASSED = 8
 
 
-def ancestors(conn: Conn, thread_id: str, ns: str, parent: str | None) -> list[Row]:
-    """The frames of a checkpoint's ancestors, from its parent's down to the nearest keyframe's; as `FRAME` has them."""
-    chain: list[Row] = []
+def lineage(conn: Conn, thread_id: str, ns: str, checkpoint_id: str | None) -> list[Row]:
+    """A checkpoint, as `FRAME` has it, and the frames of its ancestors down to the nearest keyframe's.
+
+    Nothing if it is not there; shorter if an ancestor is not.
+    """
+    if checkpoint_id is None:
+        return []
     if conn.dialect == "sqlite":
-        for _ in range(_ONE_BY_ONE):
-            row = conn.one(FRAME, thread_id, ns, parent)
-            if row is None:
-                return chain
-            chain.append(row)
-            if row[2]:
-                return chain
-            parent = row[1]
-    return chain + conn.rows(CHAIN, thread_id, ns, parent)
+        chain, missing = _down(conn.walk(FRAMES_DOWN, thread_id, ns, checkpoint_id), checkpoint_id)
+    else:
+        chain = conn.rows(FRAME, thread_id, ns, checkpoint_id)
+        missing = chain[0][1] if chain and not chain[0][2] else None
+    return chain if missing is None else chain + conn.rows(CHAIN, thread_id, ns, missing)
+
+
+def _down(rows: Iterable[Row], checkpoint_id: str) -> tuple[list[Row], str | None]:
+    """The lineage as far as it lies close together, as it nearly always does, and whose frame comes next then."""
+    chain: list[Row] = []
+    wanted, passed = checkpoint_id, 0
+    for row in rows:
+        if row[0] != wanted:
+            passed += 1
+            if not chain or passed > _PASSED:
+                break
+            continue
+        chain.append(row)
+        if row[2]:
+            return chain, None
+        wanted = row[1]
+    return chain, wanted if chain else None
 
 
 WRITE_KEYS = Statement(
@@ -161,15 +177,33 @@ def _between(columns: Any) -> Statement:
 
 WRITES_AT, VALUES_AT = _between(_w), _between(_v)
 
-# So many values of one checkpoint are read as a range, with one statement.
+
+def _each_at(columns: Any) -> Statement:
+    owners = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
+    return Statement(
+        select(columns.checkpoint_id, columns.type, columns.value).where(
+            *_in_namespace(columns), columns.checkpoint_id.in_(owners), columns.number == bindparam("number")
+        ),
+        "thread ns ids number",
+    )
+
+
+_EACH_WRITE_AT, _EACH_VALUE_AT = _each_at(_w), _each_at(_v)
+
+# So many values of one checkpoint are read as a range, with one statement; and of so many checkpoints one each.
 _MANY = 4
+_MANY_OWNERS = 16
 
 
 def values_at(conn: Conn, thread_id: str, ns: str, addresses: Iterable[Address]) -> dict[Address, tuple[str, bytes]]:
     """The stored values at these addresses, as type tag and bytes. What is not there is left out."""
     wanted = set(addresses)
-    found = _ranges(conn, thread_id, ns, wanted) if len(wanted) >= _MANY else {}
-    if conn.dialect == "sqlite":  # where a look-up costs less than arranging for many at once
+    found: dict[Address, tuple[str, bytes]] = {}
+    if len(wanted) >= _MANY_OWNERS and conn.dialect == "sqlite":
+        found.update(_one_of_each(conn, thread_id, ns, wanted))
+    if len(wanted) >= _MANY:
+        found.update(_ranges(conn, thread_id, ns, wanted))
+    if conn.dialect == "sqlite":  # where a look-up costs less than arranging for a few at once
         for address in wanted:
             row = conn.one(WRITE_AT if address[1] >= 0 else VALUE_AT, thread_id, ns, *address)
             if row is not None:
@@ -198,6 +232,22 @@ def _ranges(conn: Conn, thread_id: str, ns: str, wanted: set[Address]) -> dict[A
             if (owner, number) in wanted:
                 found[owner, number] = kind, data
         wanted.difference_update((owner, number) for number in numbers)
+    return found
+
+
+def _one_of_each(conn: Conn, thread_id: str, ns: str, wanted: set[Address]) -> dict[Address, tuple[str, bytes]]:
+    """The values with the same number in many checkpoints, as a list that grew has them, taken out of `wanted`."""
+    found: dict[Address, tuple[str, bytes]] = {}
+    owners: dict[int, list[str]] = {}
+    for owner, number in wanted:
+        owners.setdefault(number, []).append(owner)
+    for number, ids in owners.items():
+        if len(ids) < _MANY_OWNERS:
+            continue
+        statement = _EACH_WRITE_AT if number >= 0 else _EACH_VALUE_AT
+        for owner, kind, data in conn.rows(statement, thread_id, ns, json.dumps(ids), number):
+            found[owner, number] = kind, data
+        wanted.difference_update((owner, number) for owner in ids)
     return found
 
 

@@ -66,8 +66,10 @@ def _of_head(head: Head) -> View:
 def find(store: Store, session: Session, thread_id: str, ns: str, checkpoint_id: str | None) -> View | None:
     """A checkpoint, or with no id the newest, from memory or the database."""
     heads, conn = store.heads, session.conn
-    if checkpoint_id is None or _in_memory(heads, thread_id, ns, checkpoint_id):
-        store.note(session)
+    if checkpoint_id is not None and not _in_memory(heads, thread_id, ns, checkpoint_id):
+        old = load_head(conn, thread_id, ns, checkpoint_id, with_log=False)
+        return None if old.state.id is None else _of_head(old)
+    store.note(session)
     with heads.lock:
         wanted = checkpoint_id or heads.newest(thread_id, ns)
     if wanted is None:
@@ -195,6 +197,15 @@ def as_tuple(
     return CheckpointTuple(config_of(thread_id, ns, found.id), checkpoint, read_json(found.metadata), parent, writes)
 
 
+_read_json = json.JSONDecoder().raw_decode
+
+
 def read_json(text: Any) -> Any:
     """Metadata: text on SQLite, decoded by the driver on PostgreSQL."""
-    return json.loads(text) if isinstance(text, str) else text
+    if not isinstance(text, str):
+        return text
+    if text[:1] == "{":
+        value, end = _read_json(text)  # without looking for blanks around it, which takes longer than the reading
+        if end == len(text):
+            return value
+    return json.loads(text)

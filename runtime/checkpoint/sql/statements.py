@@ -6,7 +6,7 @@ The detour round SQLAlchemy's own execution is for speed: it costs some 30 micro
 SQLite needs for the work itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,6 +25,7 @@ class Cursor(Protocol):
     def executemany(self, sql: str, parameters: Any) -> Any: ...  # noqa: D102
     def fetchall(self) -> list[Any]: ...  # noqa: D102
     def fetchone(self) -> Any: ...  # noqa: D102
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -94,6 +95,10 @@ class Conn:
         """Every row of a query."""
         return self._execute(statement, values).fetchall()
 
+    def walk(self, statement: Statement, *values: Any) -> Iterator[Row]:
+        """The rows of a query one by one, as they are found: the next statement ends it. SQLite only."""
+        return iter(self._execute(statement, values))
+
     def one(self, statement: Statement, *values: Any) -> Row | None:
         """The first row of a query, if any."""
         row: Row | None = self._execute(statement, values).fetchone()
@@ -122,7 +127,7 @@ class Conn:
         return found
 
     def _execute(self, statement: Statement, values: Sequence[Any]) -> Cursor:
-        compiled = statement.compiled(self.dialect)
+        sql, order, _ = compiled = statement.compiled(self.dialect)
         cursor = self._cursor
-        cursor.execute(compiled.sql, compiled.fill(values))
+        cursor.execute(sql, values if order is None else compiled.fill(values))
         return cursor
