@@ -100,6 +100,27 @@ def test_whoever_takes_one_of_a_page_does_not_wait_for_the_decoding_of_the_other
     assert one < len(decoded) / 50
 
 
+def test_a_page_of_outlines_is_one_walk_however_long_its_lists_have_grown(counted):
+    costs = []
+    for length in 120, 600:
+        made = Line(counted.saver, f"of-{length}")
+        made.put({"m": []})
+        for n in range(length):
+            made.put({"m": [*made.values["m"], f"element {n}"]}, writes=[(f"task-{n}", "p", [("m", [f"element {n}"])])])
+        page = []
+        costs.append(
+            counted.cost(lambda page=page, made=made: page.extend(counted.saver.outlines(made.thread, limit=100)))
+        )
+        one_by_one = [counted.saver.outline(at(made.thread, id_)) for id_ in sorted(made.expected, reverse=True)[:100]]
+        assert page == one_by_one
+        middle = at(made.thread, list(made.expected)[length // 2])
+        assert counted.cost(lambda middle=middle: counted.saver.get_tuple(middle))[0] < 30  # fewer than elements
+        check(counted.saver, made)
+    (few, few_steps), (many, many_steps) = costs
+    assert max(few, many) < 10, costs
+    assert many_steps <= few_steps * 3, costs  # what grew lies before the page, and is walked once
+
+
 def test_a_state_of_a_thousand_channels_is_read_with_as_many_statements_as_one_of_ten(counted):
     reads, writes = [], []
     for width in 10, 1000:
