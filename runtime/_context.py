@@ -7,6 +7,7 @@ business (`runtime.pregel.context`); what code inside a node may ask of it stand
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -44,6 +45,30 @@ class RunningTask(Protocol):
 
     def emit(self, mode: str, payload: Any) -> None:
         """Hand an event to whoever streams the run."""
+
+
+class TaskConfig(Mapping[str, Any]):
+    """A task's config for whatever its node calls: made once somebody looks into it, which most nodes never do."""
+
+    __slots__ = ("_task",)
+
+    def __init__(self, task: RunningTask) -> None:
+        self._task = task
+
+    @property
+    def made(self) -> RunnableConfig:
+        """The config itself."""
+        return self._task.config
+
+    def __getitem__(self, key: str) -> Any:
+        config: Mapping[str, Any] = self._task.config
+        return config[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._task.config)
+
+    def __len__(self) -> int:
+        return len(self._task.config)
 
 
 _current: ContextVar[Any] = ContextVar("forkpoint_task", default=None)

@@ -4,11 +4,13 @@ Each function works in a node, a task, a tool, and whatever these call in the sa
 a running graph it raises RuntimeError.
 """
 
+from typing import Any
+
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.store.base import BaseStore
 
-from runtime._context import RunningTask, current
+from runtime._context import RunningTask, TaskConfig, current
 from runtime.types import StreamWriter
 
 __all__ = ("get_config", "get_store", "get_stream_writer")
@@ -26,13 +28,14 @@ def _task(asking: str) -> RunningTask:
 
 def get_config() -> RunnableConfig:
     """Return the RunnableConfig that the calling node or runnable runs under."""
-    config = var_child_runnable_config.get()
+    config: Any = var_child_runnable_config.get()
     if not config:
         raise RuntimeError(
             "get_config() was called outside a runnable; call it in a node, or give the function a "
             "parameter `config: RunnableConfig`"
         )
-    return config
+    found: RunnableConfig = config.made if isinstance(config, TaskConfig) else config
+    return found
 
 
 def get_store() -> BaseStore:

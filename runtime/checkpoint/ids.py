@@ -8,7 +8,6 @@ import os
 import random
 import string
 import time
-import uuid
 from typing import Any
 
 # 100-nanosecond intervals between 1582-10-15, where the timestamps of these UUIDs begin, and 1970-01-01.
@@ -51,8 +50,8 @@ def next_version(current: Any) -> Any:
 def _format(timestamp: int, clock_seq: int) -> str:
     high, low = timestamp >> 12, timestamp & 0x0FFF
     tail = ((0x8000 | clock_seq & 0x3FFF) << 48) | _entropy.getrandbits(48)
-    made = uuid.UUID(int=(high << 80) | ((0x6000 | low) << 64) | tail)
-    return str(made)
+    made = f"{(high << 80) | ((0x6000 | low) << 64) | tail:032x}"
+    return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
 
 
 def _timestamp(checkpoint_id: str) -> int | None:

@@ -17,7 +17,7 @@ from typing import Any
 from langchain_core.runnables.config import var_child_runnable_config
 
 from runtime._constants import NO_WRITES
-from runtime._context import enter
+from runtime._context import TaskConfig, enter
 from runtime.errors import GraphBubbleUp, GraphInterrupt, NodeCancelledError, ParentCommand
 from runtime.pregel.body import Body
 from runtime.pregel.context import TaskContext
@@ -234,7 +234,7 @@ def _addressed(context: TaskContext, bubble: ParentCommand) -> Command[Any]:
 
 def _enter(context: TaskContext) -> None:
     enter(context)
-    var_child_runnable_config.set(context.config)
+    var_child_runnable_config.set(TaskConfig(context))  # type: ignore[arg-type]  # whoever reads it, reads items
 
 
 def perform(context: TaskContext, program: Operations) -> list[Write]:
