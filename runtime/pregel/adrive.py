@@ -50,26 +50,10 @@ class Asyncio:
         self._saving: asyncio.Task[None] | None = None
         self._saves: deque[Job] = deque()
         self._error: BaseException | None = None
-        self._perform: dict[type, Callable[[Any], Awaitable[Any]]] = {
-            fx.Put: self._put,
-            fx.PutWrites: self._put_writes,
-            fx.Start: self._start,
-            fx.Receive: self._receive,
-            fx.Load: self._load,
-            fx.Replay: self._replay,
-            fx.History: self._history,
-            fx.HasChildren: self._has_children,
-            fx.Halt: self._halt,
-            fx.Flush: self._flush,
-            fx.Settle: self._settle,
-            fx.CacheGet: self._cache_get,
-            fx.CacheSet: self._cache_set,
-            fx.Tell: partial(atell, run),
-        }
 
     async def carry_out(self, effect: Any) -> Any:
         """Do what an effect says, and answer with what came of it."""
-        return await self._perform[type(effect)](effect)
+        return await _PERFORM[type(effect)](self, effect)
 
     async def stop_on(self, error: BaseException) -> None:
         """A run that is cancelled leaves none of its tasks running."""
@@ -284,6 +268,24 @@ class Asyncio:
         """Leave nothing running: cancel tasks, and let what is being saved be saved."""
         await self.cancel_all()
         await self._saved()
+
+
+_PERFORM: dict[type, Callable[[Any, Any], Awaitable[Any]]] = {  # not of each driver: most runs are short
+    fx.Put: Asyncio._put,
+    fx.PutWrites: Asyncio._put_writes,
+    fx.Start: Asyncio._start,
+    fx.Receive: Asyncio._receive,
+    fx.Load: Asyncio._load,
+    fx.Replay: Asyncio._replay,
+    fx.History: Asyncio._history,
+    fx.HasChildren: Asyncio._has_children,
+    fx.Halt: Asyncio._halt,
+    fx.Flush: Asyncio._flush,
+    fx.Settle: Asyncio._settle,
+    fx.CacheGet: Asyncio._cache_get,
+    fx.CacheSet: Asyncio._cache_set,
+    fx.Tell: lambda driver, effect: atell(driver.run, effect),
+}
 
 
 @types.coroutine

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextvars import Context, copy_context
-from functools import lru_cache, partial
+from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -107,26 +107,10 @@ class Blocking:
         self._submits = run.durability == "async" and hasattr(run.saver, "submit_step")
         self._later = run.durability == "async" and not isinstance(run.saver, InMemorySaver)
         self._first = True
-        self._perform: dict[type, Callable[[Any], Any]] = {
-            fx.Put: self._put,
-            fx.PutWrites: self._put_writes,
-            fx.Start: self._start,
-            fx.Receive: self._receive,
-            fx.Load: self._load,
-            fx.Replay: self._replay,
-            fx.History: self._history,
-            fx.HasChildren: self._has_children,
-            fx.Halt: self._halt,
-            fx.Flush: self._flush,
-            fx.Settle: self._settle,
-            fx.CacheGet: self._cache_get,
-            fx.CacheSet: self._cache_set,
-            fx.Tell: partial(tell, run),
-        }
 
     def carry_out(self, effect: Any) -> Any:
         """Do what an effect says, and answer with what came of it."""
-        return self._perform[type(effect)](effect)
+        return _PERFORM[type(effect)](self, effect)
 
     # --- tasks ----------------------------------------------------------------------------------
 
@@ -318,6 +302,24 @@ class Blocking:
         if self._behind is not None:
             self._behind.close()
             self._behind = None
+
+
+_PERFORM: dict[type, Callable[[Any, Any], Any]] = {  # not of each driver: most runs are short
+    fx.Put: Blocking._put,
+    fx.PutWrites: Blocking._put_writes,
+    fx.Start: Blocking._start,
+    fx.Receive: Blocking._receive,
+    fx.Load: Blocking._load,
+    fx.Replay: Blocking._replay,
+    fx.History: Blocking._history,
+    fx.HasChildren: Blocking._has_children,
+    fx.Halt: Blocking._halt,
+    fx.Flush: Blocking._flush,
+    fx.Settle: Blocking._settle,
+    fx.CacheGet: Blocking._cache_get,
+    fx.CacheSet: Blocking._cache_set,
+    fx.Tell: lambda driver, effect: tell(driver.run, effect),
+}
 
 
 @lru_cache(maxsize=64)

@@ -130,6 +130,7 @@ class Topology:
         "output_set",
         "settling",
         "stream_channels",
+        "stream_set",
     )
 
     def __init__(
@@ -155,6 +156,7 @@ class Topology:
         self.output_channels = _names(output_channels)
         self.output_set = frozenset(_listed(self.output_channels))
         self.stream_channels = self._streamed(stream_channels)
+        self.stream_set = frozenset(_listed(self.stream_channels))
         self.listeners = _listeners(self.nodes)
         self.order = {node: index for index, node in enumerate(self.nodes)}
         self.settling = frozenset(k for k, c in self.channels.items() if c.wants_empty_update)

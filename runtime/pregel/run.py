@@ -242,8 +242,14 @@ class Run:
 
     def show(self, channels: str | tuple[str, ...]) -> None:
         """Choose what the run gives back, and what its `values` and `updates` events show."""
+        topology = self.topology
         self.output_channels = channels
-        self.output_set = frozenset((channels,) if isinstance(channels, str) else channels)
+        if channels is topology.output_channels:
+            self.output_set = topology.output_set
+        elif channels is topology.stream_channels:
+            self.output_set = topology.stream_set
+        else:
+            self.output_set = frozenset((channels,) if isinstance(channels, str) else channels)
 
     @property
     def root(self) -> bool:

@@ -68,7 +68,11 @@ def find(store: Store, session: Session, thread_id: str, ns: str, checkpoint_id:
     heads, conn = store.heads, session.conn
     if checkpoint_id is not None and not _in_memory(heads, thread_id, ns, checkpoint_id):
         old = load_head(conn, thread_id, ns, checkpoint_id, with_log=False)
-        return None if old.state.id is None else _of_head(old)
+        state = old.state  # nobody else's, so there is nothing to copy
+        if state.id is None:
+            return None
+        parts = (state.versions, state.seen, state.places, state.rest)
+        return View(state.id, state.parent, *parts, old.metadata, old.created_at, quiet=False)
     store.note(session)
     with heads.lock:
         wanted = checkpoint_id or heads.newest(thread_id, ns)
