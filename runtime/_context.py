@@ -70,6 +70,10 @@ class TaskConfig(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._task.config)
 
+    def copy(self) -> dict[str, Any]:
+        """Return a dict of its own, as a config's `copy` does."""
+        return dict(self._task.config)
+
 
 _current: ContextVar[Any] = ContextVar("forkpoint_task", default=None)
 
