@@ -19,7 +19,7 @@ HTML = """<div class="graph">
 <div class="legend" role="status"></div>
 </div>"""
 
-MARKS = ("done", "next", "running", "waiting", "failed")
+MARKS = ("done", "edited", "next", "running", "waiting", "failed")
 
 
 def graph(view: GraphView, *, key: str, selected: str, stamp: str, on_select: Callable[[], None]) -> Any:

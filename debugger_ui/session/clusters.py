@@ -22,7 +22,7 @@ ROOM = 24
 WAYS = 6
 """Edges that may leave a cluster; with more, they leave from its door."""
 OPEN = ("running", "failed", "waiting", "next")
-STRONGEST: tuple[NodeMark, ...] = ("running", "failed", "waiting", "next", "done", "")
+STRONGEST: tuple[NodeMark, ...] = ("running", "failed", "waiting", "next", "done", "edited", "")
 
 
 def opened(reading: Reading, spot: Spot, view: GraphView) -> GraphView:

@@ -13,7 +13,7 @@ from debugger_ui.engines.base import EdgeSpec, NodeSpec, Outline, Record, Topolo
 from debugger_ui.session.checkpoints import planned, task_status
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.view_record import ClusterView, EdgeView, GraphView, NodeMark, NodeView
-from debugger_ui.session.walks import Edge, taken_into
+from debugger_ui.session.walks import Edge, Walk, taken_into
 
 
 def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thread: str = "") -> GraphView:
@@ -28,7 +28,7 @@ def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thre
     walk = reading.walks.along(spot.thread, spot.namespace, path, {id_: history.by_id[id_].source for id_ in path})
     last = taken_into(topology, walk, planned(record, outline))
     followed = any(history.by_id[child].source == "loop" for child in history.children.get(spot.id, ()))
-    marks = _marks(record, outline, walk.visits, running, followed=followed)
+    marks = _marks(record, outline, walk, running, followed=followed)
     edges = Counter(walk.edges)
     edges.update(last)
     shown = _Shown(walk.visits, edges, last, marks, Counter(task.name for task in record.tasks))
@@ -51,10 +51,10 @@ class _Shown:
 
 
 def _marks(
-    record: Record, outline: Outline, visits: Mapping[str, int], running: Sequence[str], *, followed: bool
+    record: Record, outline: Outline, walk: Walk, running: Sequence[str], *, followed: bool
 ) -> dict[str, NodeMark]:
     """Return the nodes' marks. In the past (`followed`) what ran from here is what runs next."""
-    marks: dict[str, NodeMark] = {node: "done" for node in visits}
+    marks: dict[str, NodeMark] = {**dict.fromkeys(walk.edits, "edited"), **dict.fromkeys(walk.visits, "done")}
     if not record.tasks or followed:
         marks.update({node: "next" for node in planned(record, outline)})
         return marks

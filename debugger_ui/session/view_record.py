@@ -326,7 +326,7 @@ class ChannelView:
     bytes: int | None = None
 
 
-NodeMark = Literal["", "done", "next", "running", "waiting", "failed"]
+NodeMark = Literal["", "done", "edited", "next", "running", "waiting", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,13 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Walk:
-    """Counts at the end of a path; `before` are the nodes that made its last step, `into` their edges."""
+    """Counts at the end of a path; `before` are the nodes that made its last step, `into` their edges.
+
+    `edits` counts the edits that were made in a node's name.
+    """
 
     visits: Counter[str] = field(default_factory=Counter)
+    edits: Counter[str] = field(default_factory=Counter)
     edges: Counter[Edge] = field(default_factory=Counter)
     before: tuple[str, ...] = (naming.START,)
     into: frozenset[Edge] = frozenset()
@@ -32,7 +36,7 @@ class Walk:
 
     def copy(self) -> "Walk":
         """Return counts that can be carried on without changing these."""
-        return Walk(Counter(self.visits), Counter(self.edges), self.before, self.into)
+        return Walk(Counter(self.visits), Counter(self.edits), Counter(self.edges), self.before, self.into)
 
 
 class Walks:
@@ -57,8 +61,8 @@ class Walks:
         here.go(walk, left[:BUDGET], start)
         tail = Walk()
         here.go(tail, path[-TAIL:], -TAIL)
-        visits, taken = walk.visits + tail.visits, walk.edges + tail.edges
-        return Walk(visits, taken, tail.before, tail.into, complete=False)
+        counts = walk.visits + tail.visits, walk.edits + tail.edits, walk.edges + tail.edges
+        return Walk(*counts, tail.before, tail.into, complete=False)
 
 
 @dataclass(slots=True)
@@ -88,6 +92,8 @@ class _Steps:
         walk.before = outline.ran
         if source == "loop":
             walk.visits.update(outline.ran)
+        elif source == "update":
+            walk.edits.update(outline.ran)
 
 
 class _Edges:

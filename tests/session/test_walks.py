@@ -66,3 +66,9 @@ def walk_at_once(steps, path):
     found = walks.along("t", "", path, dict.fromkeys(path, "loop"))
     assert isinstance(found, Walk)
     return found
+
+
+def test_an_edit_counts_as_no_visit_of_the_node_in_whose_name_it_was_made():
+    engine = Recorded({"1": ("a",), "2": ("b",), "3": ("a",)})
+    found = Walks(engine).along("t", "", ["1", "2", "3"], {"1": "loop", "2": "update", "3": "loop"})
+    assert (found.visits, found.edits) == ({"a": 2}, {"b": 1})

@@ -272,3 +272,12 @@ def test_only_a_late_word_of_the_browser_does_not_change_the_tab_that_was_opened
     inspector.keep("Tasks")
     inspector.settle()
     assert inspector.open_tab() == then
+
+
+def test_a_node_in_whose_name_the_state_was_edited_is_marked_so(open_page):
+    drawn = sent(open_page(thread="research-forked"), "graph")
+    assert (drawn["edited"], drawn["done"], drawn["waiting"]) == (
+        ["research"],
+        ["__start__", "plan", "check"],
+        ["review"],
+    )

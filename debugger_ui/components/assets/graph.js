@@ -9,8 +9,8 @@ const instances = new WeakMap()
 let engine = null
 const layoutEngine = () => (engine ??= import(new URL("./viz-3.31.0.js", import.meta.url).href).then(m => m.instance()))
 
-const STATES = ["running", "failed", "waiting", "next", "done"]
-const WORDS = { running: "running", failed: "failed", waiting: "waiting for an answer", next: "runs next", done: "done", idle: "not reached" }
+const STATES = ["running", "failed", "waiting", "next", "done", "edited"]
+const WORDS = { running: "running", failed: "failed", waiting: "waiting for an answer", next: "runs next", done: "done", edited: "edited in its name", idle: "not reached" }
 const POINTS_PER_INCH = 72
 const READABLE = 0.72
 /** Nodes and edges beyond which a layout would hold the page for too long. */
