@@ -17,7 +17,7 @@ from debugger_ui.session.halts import OUTSIDE, Stand
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.nested import ahead, asked_at, passed_by, resting, standing, stepped
 from debugger_ui.session.parse import parse_json
-from debugger_ui.session.problems import refuse
+from debugger_ui.session.problems import SessionError, refuse
 from debugger_ui.session.questions import answered_views, parse_answer, question_view
 from debugger_ui.session.reading import Spot
 from debugger_ui.session.runs import Order, Worker
@@ -30,6 +30,8 @@ from debugger_ui.session.view_values import Ability
 from debugger_ui.session.workspace import Desk, Workspace
 
 MAX_THREAD_ID = 255
+TAKEN_IN = 10.0
+"""Seconds for which a new run is waited for until its input is saved; that takes milliseconds."""
 INSIDE = "Inside a subgraph nothing runs by phases: Step runs one whole superstep of it."
 NONE_AHEAD = "No subgraph is about to run here that could be run into."
 SEVERAL_AHEAD = "Several subgraphs are about to run here; choose one of them in Tasks."
@@ -301,7 +303,7 @@ class Acting:
         return tuple(replace(field, text="") if hides((field.key,)) else field for field in fields)
 
     def new_run(self, given: Mapping[str, str] | str, thread: str, *, run: bool) -> Job:
-        """Start a thread with input, stopping at its input checkpoint unless `run`."""
+        """Start a thread with input, stopping at its input checkpoint unless `run`; input that is refused raises."""
         self.need("new_run")
         runner = self.runner()
         values = self._input(given)
@@ -311,7 +313,10 @@ class Acting:
         spot = self._spot_of(thread)
         first = Advance(Place(thread), input=values, only_input=True)
         order = Order(first, run, self.desk.breakpoints.hit)
-        return self._start(thread, "new run", spot, order, runner, lambda: None)
+        job = self._start(thread, "new run", spot, order, runner, lambda: None)
+        if problem := job.refused(TAKEN_IN):
+            raise SessionError(problem)
+        return job
 
     def _spot_of(self, thread: str) -> Spot | None:
         history = self.desk.reading.history(thread)

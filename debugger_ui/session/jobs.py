@@ -36,6 +36,7 @@ class Job:
         self._state: RunState = "running"
         self._lock = threading.Lock()
         self._done = threading.Event()
+        self._taken_in = threading.Event()
         self._began = time.monotonic()
         self._progress = RunProgress(thread, "running", verb, serial=next(SERIAL))
         self._running: dict[str, tuple[str, float]] = {}
@@ -86,6 +87,7 @@ class Job:
             self._running.clear()
             self.at = checkpoint
             self._change(checkpoint=checkpoint, steps=self._progress.steps + counts, finished=())
+        self._taken_in.set()
 
     def land(self, namespace: str, checkpoint: str) -> None:
         """Note that it ends inside a subgraph, at a checkpoint of it."""
@@ -118,10 +120,17 @@ class Job:
             done = {"state": state, "message": message, "problem": problem, "why": why, "elapsed": elapsed}
             self._change(running=(), superstep=None, **done)
             self._done.set()
+            self._taken_in.set()
 
     def wait(self, timeout: float) -> bool:
         """Wait for the end; return whether it came."""
         return self._done.wait(timeout)
+
+    def refused(self, timeout: float) -> Problem | None:
+        """Wait until the first checkpoint is made; return what went wrong when the job ended without one."""
+        self._taken_in.wait(timeout)
+        now = self.progress()
+        return now.problem if now.state == "failed" and not now.checkpoint else None
 
     def _want(self, state: RunState) -> None:
         with self._lock:

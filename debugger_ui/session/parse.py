@@ -1,18 +1,21 @@
 """Reads JSON that a person typed, and says in plain sentences where it goes wrong.
 
 Stricter than `json.loads` where that loses data silently: a key twice in one object, a number too
-large for a float. As lenient where Python state needs it: NaN and Infinity.
+large for a float, half a surrogate pair. As lenient where Python state needs it: NaN and Infinity.
 """
 
 import json
 import math
+import re
 import sys
 from typing import Any
 
 from debugger_ui.session.problems import refuse
+from debugger_ui.session.text import escape
 
 MAX_CHARS = 5_000_000
 MAX_DEPTH = 200
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(text: str, field: str = "") -> Any:
@@ -37,7 +40,10 @@ def parse_json(text: str, field: str = "") -> Any:
     if nesting(text) > MAX_DEPTH:
         raise refuse(f"This is nested deeper than {MAX_DEPTH} levels, which the editor does not take.", field=field)
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_int=_whole)
+        value = json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_int=_whole)
+        if "\\u" in text or _HALF.search(text):
+            _refuse_halves(value)
+        return value
     except json.JSONDecodeError as error:
         raise refuse(
             f"Line {error.lineno}, column {error.colno}: {_sentence(error)}",
@@ -70,6 +76,16 @@ def nesting(text: str) -> int:
         elif char in "]}":
             depth -= 1
     return deepest
+
+
+def _refuse_halves(value: Any) -> None:
+    """Raise when a text of the value holds half a surrogate pair: that cannot be stored as UTF-8."""
+    half = _HALF.search(json.dumps(value, ensure_ascii=False))
+    if half is not None:
+        raise ValueError(
+            f"{escape(half[0])} is half a surrogate pair and stands alone here. That is no character and cannot be "
+            "stored; write the whole pair, or take it away."
+        )
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

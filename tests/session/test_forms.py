@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from debugger_ui.engines.base import Question
@@ -12,7 +13,7 @@ from debugger_ui.session.forms import fields_of_schema, parse_fields
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.questions import answer_shape, parse_answer
 from debugger_ui.session.session import DebugSession
-from tests.session.conftest import begin, done, step
+from tests.session.conftest import begin, done, research, step
 
 SCHEMA = {
     "properties": {
@@ -154,12 +155,28 @@ def test_the_form_offers_the_input_with_the_example(session):
         ('{"question": ', "still open|JSON value is expected"),
         ({}, "input is empty"),
         ({"nobody": "1"}, "no field 'nobody'"),
+        (r'{"question": "cut \ud83d here"}', r"\\ud83d is half a surrogate pair"),
     ],
 )
 def test_a_wrong_input_is_refused_and_makes_no_thread(session, given, said):
     with pytest.raises(SessionError, match=said):
         session.new_run(given, thread="t")
     assert session.threads().total == 0
+    assert session.cursor.thread == ""
+
+
+@pytest.mark.parametrize("kit", ["runtime"], indirect=True)
+def test_an_input_that_cannot_be_saved_is_refused_where_it_was_typed(kit, calls, open_graph, monkeypatch):
+    class Full(InMemorySaver):
+        def put(self, *_):
+            raise OSError("the disk is full")
+
+    monkeypatch.setattr(kit, "saver", Full)
+    session = DebugSession(open_graph(research(kit, calls)))
+    with pytest.raises(SessionError, match="the disk is full"):
+        session.new_run({"question": "x"}, thread="t")
+    assert session.cursor.thread == ""
+    assert not calls
 
 
 @pytest.mark.parametrize("thread", ["x" * 256, "a\nb", "a\u202eb"])

@@ -310,6 +310,10 @@ def test_what_json_would_lose_in_silence_is_refused():
         parse_json('{"a": 1, "a": 2}')
     with pytest.raises(SessionError, match="too large for a float"):
         parse_json("1e999")
+    for text in (r'["fine", {"a": "\udc00"}]', r'{"\ud800": 1}', '"\ud83d"'):
+        with pytest.raises(SessionError, match="half a surrogate pair"):
+            parse_json(text)
+    assert parse_json(r'"\ud83d\ude00 \\ud800"') == "\U0001f600 \\ud800"
 
 
 def test_deep_and_huge_texts_are_refused_by_a_stated_limit():
