@@ -1,7 +1,10 @@
 """The Inbox page: what waits for an answer in all threads, and its answer without leaving the page.
 
-Rule: an answer goes to the checkpoint at which its question was shown here. A thread that has moved on
-meanwhile is said in a sentence, and nothing is answered.
+Rules:
+- An answer goes to the checkpoint at which its question was shown here. A thread that has moved on
+  meanwhile is said in a sentence, and nothing is answered.
+- No question takes the place of the open one by itself, unless that was answered here: the buttons
+  under the pointer would be another question's. What was typed for one that went stays readable.
 """
 
 from collections.abc import Callable
@@ -22,6 +25,7 @@ from debugger_ui.session.views import CheckpointView, Page, QuestionView
 
 PAGE = 50
 OPEN, OFFSET, SHOWN, ANSWERED, GONE = "_inbox_open", "_inbox_offset", "_inbox_shown", "_inbox_answered", "_inbox_gone"
+PLACE, HELD, TYPED = "_inbox_place", "_inbox_held", "_inbox_typed"
 LIST = "inbox_list"
 COLUMNS = (sheet.column("question", "Question"), sheet.column("thread", "Thread", width="34%"))
 SPLIT = (1, 1.3)
@@ -54,19 +58,21 @@ def page(here: Tab) -> None:
         found = here.see(here.session.inbox, offset=int(st.session_state.get(OFFSET) or 0), limit=PAGE)
         if found is None:
             return
-        moved_on(found)
-        if not found.rows:
-            nothing = sheet.empty(
-                "No question waits", "When a node asks for something, it is answered here.", icon="done"
-            )
-            sheet.sheet([nothing], key="inbox_empty")
-        else:
-            chosen = chosen_one(found)
-            left, right = st.columns(SPLIT, gap="small")
-            with left, st.container(key="inbox_left"):
-                listing(found, chosen)
-            with right, st.container(key="inbox_right"):
+        note_gone(found)
+        chosen = chosen_one(found)
+        if chosen is None and not lost():
+            moved_on()
+            listing(found, None)
+            return
+        left, right = st.columns(SPLIT, gap="small")
+        with left, st.container(key="inbox_left"):
+            moved_on()
+            listing(found, chosen)
+        with right, st.container(key="inbox_right"):
+            if chosen is not None:
                 detail(here, chosen)
+            else:
+                gone(here, st.session_state[HELD])
 
 
 def key_of(question: QuestionView) -> Key:
@@ -74,24 +80,44 @@ def key_of(question: QuestionView) -> Key:
     return question.thread, question.id
 
 
-def chosen_one(found: Page[QuestionView]) -> QuestionView:
-    """Return the question that is open: the one that was clicked, or the first."""
+def chosen_one(found: Page[QuestionView]) -> QuestionView | None:
+    """Return the question that is open: the one that was clicked, or the next after an answer, or the first."""
+    keys = [key_of(question) for question in found.rows]
     wanted = st.session_state.get(OPEN)
-    return next((question for question in found.rows if key_of(question) == wanted), found.rows[0])
+    if lost() or not keys:
+        return None
+    place = 0
+    if wanted in keys:
+        place = keys.index(wanted)
+    elif wanted in st.session_state.get(ANSWERED, ()):
+        place = min(int(st.session_state.get(PLACE) or 0), len(keys) - 1)
+    st.session_state[OPEN], st.session_state[PLACE] = keys[place], place
+    st.session_state[HELD] = found.rows[place]
+    st.session_state.pop(TYPED, None)
+    return found.rows[place]
+
+
+def lost() -> bool:
+    """Whether the open question went without an answer from here."""
+    return st.session_state.get(OPEN) in st.session_state.get(GONE, ()) and HELD in st.session_state
 
 
 # --- the list ---------------------------------------------------------------------------------
 
 
-def listing(found: Page[QuestionView], chosen: QuestionView) -> None:
-    """Draw the questions, newest thread first, and the way to further ones."""
+def listing(found: Page[QuestionView], chosen: QuestionView | None) -> None:
+    """Draw the questions, newest thread first, and the way to further ones; or that there are none."""
+    if not found.rows:
+        nothing = sheet.empty("No question waits", "When a node asks for something, it is answered here.", icon="done")
+        sheet.sheet([nothing], key="inbox_empty")
+        return
     frame = pd.DataFrame([cells(question) for question in found.rows])
     rows = [
         {
             "key": question.id,
             "act": "open",
             "value": str(place),
-            "tone": "selected" if key_of(question) == key_of(chosen) else "",
+            "tone": "selected" if chosen is not None and key_of(question) == key_of(chosen) else "",
         }
         for place, question in enumerate(found.rows)
     ]
@@ -129,6 +155,7 @@ def pick(found: Page[QuestionView]) -> None:
 def turn(by: int) -> None:
     """Go one page on or back."""
     st.session_state[OFFSET] = max(0, int(st.session_state.get(OFFSET) or 0) + by)
+    st.session_state.pop(OPEN, None)
 
 
 # --- one question -----------------------------------------------------------------------------
@@ -199,19 +226,43 @@ def open_in_debug(here: Tab, question: QuestionView) -> None:
 # --- what changes meanwhile -------------------------------------------------------------------
 
 
-def moved_on(found: Page[QuestionView]) -> None:
-    """Say which questions went since they were shown here, without an answer from here."""
+def note_gone(found: Page[QuestionView]) -> None:
+    """Note which questions went since they were shown here, without an answer from here."""
     now = {key_of(question): question.node for question in found.rows}
     shown: tuple[int, dict[Key, str]] = st.session_state.get(SHOWN) or (found.offset, {})
-    gone: dict[Key, str] = st.session_state.setdefault(GONE, {})
+    went: dict[Key, str] = st.session_state.setdefault(GONE, {})
     answered: set[Key] = st.session_state.setdefault(ANSWERED, set())
     if shown[0] == found.offset and not found.more:
-        gone.update({key: node for key, node in shown[1].items() if key not in now and key not in answered})
+        went.update({key: node for key, node in shown[1].items() if key not in now and key not in answered})
     for key in now:
-        gone.pop(key, None)
+        went.pop(key, None)
     st.session_state[SHOWN] = (found.offset, now)
-    if gone:
-        told = "; ".join(f"{node} in {thread}" for (thread, _), node in gone.items())
+
+
+def moved_on() -> None:
+    """Say which questions went."""
+    if went := st.session_state.get(GONE):
+        told = "; ".join(f"{node} in {thread}" for (thread, _), node in went.items())
         said = f"No longer waiting: {told}. It was answered elsewhere, or its thread has moved on."
         note = sheet.note(said, "warn", name="moved-on", dismiss=True)
         sheet.sheet([note], key="inbox_moved_on", on_pick=lambda: st.session_state.pop(GONE, None))
+
+
+def gone(here: Tab, question: QuestionView) -> None:
+    """Draw what is left of an open question that went: the way to its thread, and what was typed."""
+    typed = st.session_state.setdefault(TYPED, answer.box_text(question)())
+    said = (
+        f"{question.node} no longer waits: it was answered elsewhere, or its thread has moved on. Nothing was "
+        "answered from here. Debug shows what was answered; another answer starts a branch there."
+    )
+    blocks: list[sheet.Block] = [sheet.note(said, "warn", name="gone")]
+    if typed.strip() and question.shape != "form":
+        blocks += [sheet.text("What was typed here:", "small"), sheet.pre(typed)]
+    sheet.sheet(blocks, key="inbox_gone", scope=question.id)
+    st.button(
+        "Open in Debug",
+        key="inbox_debug",
+        icon=":material/open_in_new:",
+        on_click=open_in_debug,
+        args=(here, question),
+    )

@@ -92,6 +92,34 @@ def test_a_question_that_was_answered_elsewhere_is_said_in_a_sentence(open_page)
     assert not page.exception
 
 
+def test_no_other_question_takes_the_place_of_one_that_was_answered_elsewhere(open_page):
+    page = open_question(open_page(page="Inbox"), "sections-waiting", "section")
+    asked = page.session_state["_inbox_open"][1]
+    page.session_state[f"box_{asked}"] = {"doc": {"rev": asked, "text": '"it costs 41 million"'}}
+    page.run()
+    other = elsewhere(page, "sections-waiting")
+    other.answer({question.id: '"yes"' for question in other.questions()})
+    other.wait(30)
+    page.run().run()
+    assert not [button for button in page.button if button.key.startswith(("option_", "send_"))]
+    assert "section no longer waits" in text_of(page, "inbox_gone")
+    assert "it costs 41 million" in text_of(page, "inbox_gone")
+    open_question(page, "approvals-half", "legal")
+    assert option(page, "yes")
+
+
+def test_after_an_answer_the_next_question_opens(open_page):
+    page = open_page(page="Inbox")
+    after = rows(page)[rows(page).index(("approvals-waiting", "finance")) + 1]
+    open_question(page, "approvals-waiting", "finance")
+    option(page, "no").click().run()
+    elsewhere(page, "approvals-waiting").wait(30)
+    page.run()
+    thread, node = after
+    assert f"{node} asks" in text_of(page, "inbox_detail")
+    assert thread in text_of(page, "inbox_detail")
+
+
 def test_a_late_answer_is_refused_and_changes_nothing(open_page, database):
     page = open_question(open_page(page="Inbox"), "approvals-half", "legal")
     late = option(page, "no")
