@@ -121,7 +121,7 @@ def footer(view: CheckpointView | None) -> sheet.Block:
         ("source", sheet.word(view.source)),
         ("by", author(view)),
         ("next", sheet.word(grouped(view.next) or "nothing", title=grouped(view.next), name="next")),
-        ("took", sheet.word(duration(view.milliseconds)) if view.milliseconds is not None else None),
+        ("since parent", sheet.word(duration(view.milliseconds)) if view.milliseconds is not None else None),
         ("saved", sheet.word(clock(view.created), title=clock(view.created, date=True))),
         ("note", sheet.word(view.note, title=view.note, name="note") if view.note else None),
     ]

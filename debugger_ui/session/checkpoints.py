@@ -11,7 +11,7 @@ from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import BRIEF, USUAL, view
 from debugger_ui.session.shape import blank
 from debugger_ui.session.text import literal
-from debugger_ui.session.timeline import elapsed
+from debugger_ui.session.timeline import since_parent
 from debugger_ui.session.views import (
     ChannelView,
     CheckpointView,
@@ -50,7 +50,7 @@ def checkpoint_view(
         step=header.step,
         source=header.source,
         created=header.created,
-        milliseconds=elapsed(history.by_id[parent].created, header.created) if parent else None,
+        milliseconds=since_parent(history, header),
         status="running" if running else reading.status(outline, followed=followed),
         nodes=outline.ran,
         next=planned(record, outline) if followed else due(record, outline),

@@ -4,13 +4,16 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from debugger_ui.engines.base import Outline
+from debugger_ui.engines.base import Header, Outline
 from debugger_ui.session.branches import hidden_branches, lanes_of, left_out
 from debugger_ui.session.history import Branch, History
 from debugger_ui.session.labels import Labels
 from debugger_ui.session.nested import Nested
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.views import BranchView, ThreadStatus, Timeline, TimelineRow
+
+WRITTEN_BY_HAND = ("input", "update", "fork")
+"""Sources of checkpoints that no node's run made: the time before them is nobody's work."""
 
 
 def branch_views(history: History, labels: Labels, thread: str, current: str) -> tuple[BranchView, ...]:
@@ -116,7 +119,7 @@ class _Rows:
             next=outline.due,
             status="running" if id_ == self.busy else status,
             created=header.created,
-            milliseconds=elapsed(history.by_id[parent].created, header.created) if parent else None,
+            milliseconds=since_parent(history, header),
             branch=branch.id,
             lane=self.lanes[branch.lane],
             parent_lane=self.lanes[parent_branch.lane] if parent_branch else None,
@@ -133,6 +136,14 @@ class _Rows:
 
 def _mark(outline: Outline) -> str:
     return "encrypted" if outline.encrypted else "damaged" if outline.damaged else ""
+
+
+def since_parent(history: History, header: Header) -> float | None:
+    """Return the milliseconds from the parent's save to this one; None for what a person wrote, not a run."""
+    parent = history.parents[header.id]
+    if not parent or header.source in WRITTEN_BY_HAND:
+        return None
+    return elapsed(history.by_id[parent].created, header.created)
 
 
 def elapsed(before: str, after: str) -> float | None:

@@ -88,6 +88,8 @@ class _Steps:
         if not outline.ran:
             return
         walk.into = self.edges.between(walk.before, outline.ran, walk.visits)
+        if source == "update":
+            walk.into &= self.edges.declared  # an edit can be written as any node: that is no way the graph took
         walk.edges.update(walk.into)
         walk.before = outline.ran
         if source == "loop":
@@ -101,6 +103,7 @@ class _Edges:
 
     def __init__(self, topology: Topology) -> None:
         self.into: dict[str, list[str]] = {}
+        self.declared = frozenset((edge.source, edge.target) for edge in topology.edges)
         for edge in topology.edges:
             self.into.setdefault(edge.target, []).append(edge.source)
         self.joined = {

@@ -42,6 +42,20 @@ def origins(session):
     return [branch.origin for branch in session.branch_list()]
 
 
+def test_what_a_person_wrote_has_no_duration(session):
+    begin(session)
+    proceed(session)
+    answer(session, '"approve"')
+    otherwise(session, asked(session), '"revise"')
+    session.save_edit([])
+    session.new_run('{"question": "again?"}', thread=session.cursor.thread)
+    done(session)
+    timed = {(row.source, row.milliseconds is None) for row in session.timeline().rows}
+    assert timed == {("input", True), ("loop", False), ("fork", True), ("update", True)}
+    session.move(checkpoint=next(row.checkpoint for row in session.timeline().rows if row.source == "update"))
+    assert session.checkpoint().milliseconds is None
+
+
 def test_every_way_to_leave_a_path_is_a_branch_and_says_how_it_began(session):
     begin(session)
     proceed(session)

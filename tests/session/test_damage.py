@@ -137,11 +137,9 @@ def test_a_locked_database_is_a_sentence_and_stays_readable(file, opened):
     session.checkpoint()
     with closing(sqlite3.connect(file)) as other:
         other.execute("begin immediate")
-        session.new_run({"note": "again"}, thread="second")
-        progress = done(session)
-        assert progress.state == "failed"
-        assert "locked" in progress.message
-        session.move(thread="t")
+        with pytest.raises(SessionError, match="locked"):
+            session.new_run({"note": "again"}, thread="second")
+        assert session.cursor.thread == "t"
         assert session.checkpoint().status == "done"
         other.rollback()
     session.new_run({"note": "again"}, thread="second")

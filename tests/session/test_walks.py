@@ -39,6 +39,14 @@ def test_an_edge_that_nobody_declared_is_still_taken():
     assert walk({"1": ("a",), "2": ("elsewhere",)}).edges["a", "elsewhere"] == 1
 
 
+def test_an_edit_takes_no_edge_that_the_graph_does_not_have():
+    steps = {"1": ("a",), "2": ("a",), "3": ("b",)}
+    sources = {"1": "loop", "2": "update", "3": "loop"}
+    found = Walks(Recorded(steps)).along("t", "", list(steps), sources)
+    assert found.edges == {("__start__", "a"): 1, ("a", "b"): 1}
+    assert found.visits == {"a": 1, "b": 1}
+
+
 def test_a_long_path_is_counted_over_several_looks_and_then_kept():
     steps = {f"{row:05}": ("a" if row % 2 else "b",) for row in range(BUDGET * 3)}
     engine, path = Recorded(steps), list(steps)
