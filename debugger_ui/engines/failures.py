@@ -22,4 +22,5 @@ def refusals(writes: Sequence[tuple[str, str, Any]], tasks: Sequence[Task]) -> t
     """Return the errors that belong to no task: why a superstep's update was refused."""
     known = {task.id for task in tasks}
     found = [failure_of(value) for id_, channel, value in writes if channel == naming.ERROR and id_ not in known]
-    return tuple(f"The update of this superstep was refused. {error.type}: {error.message}" for error in found)
+    said = [f"{error.type}: {' '.join(error.message.split())}" for error in found]
+    return tuple(f"The update of this superstep was refused. {words}" for words in said)

@@ -17,6 +17,7 @@ from debugger_ui.session.views import CheckpointView, Edit, EditField, EditForm,
 
 OVERWRITE, APPEND = "overwrite", "append"
 AUTHOR = "edit_author"
+NAME_LIMIT = 200
 EMPTY_KEY = '""'
 """How a key is shown that has no character."""
 LINE, FRAME, LOWEST, HIGHEST = 19, 26, 130, 260
@@ -40,6 +41,8 @@ def edit(here: Tab, view: CheckpointView) -> None:
     preview = here.see(here.session.preview_edit, edits, author)
     if preview is not None:
         sheet.sheet(outcome(preview, edits), key="preview", stamp=f"{form.base}:{author}:{len(edits)}")
+    if not view.head:
+        name_box(form)
     save_buttons(here, form, preview)
 
 
@@ -139,6 +142,11 @@ def mode_key(form: EditForm, field: EditField) -> str:
     return f"edit_mode_{form.base}_{slug(field.key)}"
 
 
+def name_key(form: EditForm) -> str:
+    """Return the key of the box for the new branch's name."""
+    return f"edit_name_{form.base}"
+
+
 def editor_key(field: EditField) -> str:
     """Return the key of a field's editor."""
     return f"editor_{slug(field.key)}"
@@ -210,6 +218,17 @@ def problem_block(problem: Problem) -> sheet.Block:
     return sheet.problem_note(problem, name="edit-problem")
 
 
+def name_box(form: EditForm) -> None:
+    """Draw the box for the new branch's name; after the newest checkpoint an edit goes on on its branch."""
+    st.text_input(
+        "Branch name",
+        key=name_key(form),
+        placeholder="Name of the branch, if it is to have one",
+        label_visibility="collapsed",
+        max_chars=NAME_LIMIT,
+    )
+
+
 def save_buttons(here: Tab, form: EditForm, preview: EditPreview | None) -> None:
     """Draw the two ways to save."""
     with st.container(horizontal=True, gap="small", key="edit_buttons"):
@@ -241,8 +260,11 @@ def save(here: Tab, form: EditForm, step: bool) -> None:
     saved: Saved | None = here.act(here.session.save_edit, edits_now(form), author_now(form))
     if saved is None:
         return
+    name = str(st.session_state.get(name_key(form)) or "").strip()
+    if name and saved.branch == saved.checkpoint:
+        here.act(here.session.label_branch, saved.branch, name=name)
     if step:
         here.act(here.session.step)
-    else:
+    elif here.problem is None:
         then = grouped(saved.next) or "nothing"
         here.notice = saved.message or f"Saved as a new branch. Nothing has run; Step would run {then}."

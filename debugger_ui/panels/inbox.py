@@ -205,7 +205,7 @@ def blocks(question: QuestionView, view: CheckpointView | None, busy: bool) -> l
         sheet.word("thread", "label"),
         sheet.word(question.thread, "mono"),
         sheet.word("·", "sep"),
-        sheet.word(f"superstep {view.step + 1}" if view else "", "muted"),
+        sheet.word(f"branch {view.branch_name}, superstep {view.step + 1}" if view else "", "muted"),
         sheet.word("·", "sep"),
         sheet.word(f"asked {clock(question.created, date=True)}", "muted"),
     ]

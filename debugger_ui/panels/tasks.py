@@ -72,7 +72,7 @@ def starting_here(view: CheckpointView, shown: list[TaskView], nesting: Nesting 
             count=None if hint else len(shown),
             hint=hint,
         ),
-        *pending_writes(shown),
+        *(pending_writes(shown) if view.head or len(saved) < len(shown) else []),
     ]
 
 

@@ -239,7 +239,8 @@ class DebugSession(Looking):
         nodes = due(self.desk.reading.record(replace(spot, id=saved)))
         ready = f"Next: {', '.join(nodes)}." if nodes else "No node is due there."
         inside = f" {effect(self.desk.reading, replace(spot, id=saved))}" if spot.namespace and nodes else ""
-        return Saved(saved, branch, nodes, f"Saved as a branch; nothing has run. {ready}{inside}")
+        where = "as a branch" if branch == saved else "after the newest checkpoint"
+        return Saved(saved, branch, nodes, f"Saved {where}; nothing has run. {ready}{inside}")
 
     def questions(self) -> tuple[QuestionView, ...]:
         """Return the questions pending at the cursor."""

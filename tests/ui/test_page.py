@@ -145,6 +145,18 @@ def test_saving_a_branch_runs_nothing(open_page):
     assert page.session_state["_tab"].problem is None
 
 
+def test_a_branch_is_named_where_it_is_saved(open_page):
+    page = open_page(thread="research-finished", tab="Edit")
+    assert not [box for box in page.text_input if box.key.startswith("edit_name_")]
+    session = page.session_state["_tab"].session
+    base = session.timeline().rows[2].checkpoint
+    page = open_page(thread="research-finished", tab="Edit", checkpoint=base)
+    page.text_input(key=f"edit_name_{base}").set_value("tunnel too").run()
+    page.button(key="save_branch").click().run()
+    assert page.session_state["_tab"].problem is None
+    assert [branch.name for branch in session.branch_list()] == ["main", "tunnel too"]
+
+
 def test_text_typed_for_another_checkpoint_is_not_used(open_page):
     page = open_page(thread="research-finished", tab="Edit")
     base = sent(page, "timeline")["selected"]
