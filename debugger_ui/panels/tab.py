@@ -135,11 +135,13 @@ class Tab:
         self.params = wanted
 
     def progress(self) -> RunProgress:
-        """Return what the thread's worker does; a failure is taken over as the message, once."""
+        """Return what the thread's worker does; a failure, or what Stop gave up, is taken over as the message, once."""
         now = self.session.progress()
         self.serial = now.serial
         if now.problem is not None and not now.busy and now.serial != self.shown_serial:
             self.problem, self.shown_serial = now.problem, now.serial
+        elif now.state == "stopped" and not now.busy and now.serial != self.shown_serial:
+            self.notice, self.shown_serial = now.message, now.serial
         return now
 
 

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from debugger_ui.panels import inspector
 from debugger_ui.server import shared
+from debugger_ui.session.jobs import Job
 from debugger_ui.session.session import DebugSession
 from sample_graphs.recorded import THREADS
 from tests.ui.seen import digest, finish, sent, text_of
@@ -155,6 +156,20 @@ def test_a_branch_is_named_where_it_is_saved(open_page):
     page.button(key="save_branch").click().run()
     assert page.session_state["_tab"].problem is None
     assert [branch.name for branch in session.branch_list()] == ["main", "tunnel too"]
+
+
+def test_what_stop_gave_up_is_told_once(open_page):
+    page = open_page(thread="counter")
+    here = page.session_state["_tab"]
+    said = "Stopped while count was running."
+    job = Job("counter", "continue", "")
+    here.session.workspace.board.start(job, lambda: None, lambda running: running.end("stopped", said))
+    assert job.wait(30)
+    page.run()
+    assert said in text_of(page, "message_sheet")
+    here.notice = ""
+    page.run()
+    assert here.notice == ""
 
 
 def test_text_typed_for_another_checkpoint_is_not_used(open_page):
