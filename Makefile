@@ -37,16 +37,15 @@ $(VENV)/.made:
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-# Modules are compiled when they are first imported: most of what is installed never is.
 # The dependencies follow pyproject.toml; the package itself follows its sources. It is installed as a copy, not
 # editable, so that what runs is what anybody installs: a data file that is not packaged is missed at once.
 $(VENV)/.installed: $(VENV)/.made pyproject.toml $(SOURCES)
 	@if [ $(VENV)/.dependencies -nt pyproject.toml ]; then \
 		echo '$(BIN)/python -m pip install --no-deps --force-reinstall .'; \
-		$(BIN)/python -m pip install --quiet --no-compile --no-deps --force-reinstall .; \
+		$(BIN)/python -m pip install --quiet --no-deps --force-reinstall .; \
 	else \
 		echo "$(BIN)/python -m pip install '.$(EXTRAS)'"; \
-		$(BIN)/python -m pip install --quiet --no-compile '.$(EXTRAS)' && touch $(VENV)/.dependencies $(if $(EXTRAS),$(VENV)/.test-dependencies); \
+		$(BIN)/python -m pip install --quiet '.$(EXTRAS)' && touch $(VENV)/.dependencies $(if $(EXTRAS),$(VENV)/.test-dependencies); \
 	fi
 	@touch $@
 
@@ -54,7 +53,7 @@ $(VENV)/.installed: $(VENV)/.made pyproject.toml $(SOURCES)
 $(VENV)/.test-dependencies: $(VENV)/.installed
 	@if [ ! $@ -nt pyproject.toml ]; then \
 		echo "$(BIN)/python -m pip install '.$(EXTRAS)'"; \
-		$(BIN)/python -m pip install --quiet --no-compile '.$(EXTRAS)'; \
+		$(BIN)/python -m pip install --quiet '.$(EXTRAS)'; \
 	fi
 	@touch $@
 
