@@ -75,6 +75,7 @@ class Job:
                 return  # an abandoned node of a stopped run is still talking
             if event.kind == "started":
                 self._running[event.task] = (event.text, time.monotonic())
+                self._change()  # a page that was drawn a moment before has to show it at work
             elif event.kind == "saved":
                 self._change(checkpoint=event.text)
             else:

@@ -5,7 +5,9 @@ import time
 
 import pytest
 
+from debugger_ui.engines.base import Event
 from debugger_ui.session.cursor import Cursor
+from debugger_ui.session.jobs import Job
 from debugger_ui.session.session import DebugSession
 from tests.session.conftest import Total, chain, done, step
 
@@ -123,3 +125,11 @@ def test_a_failed_superstep_says_what_is_missing_and_a_step_runs_only_that(kit, 
     assert calls["good"] == before + (not found.keeps)
     assert session.value(("total",)).text == "111"
     assert session.missing() is None
+
+
+def test_a_task_that_begins_is_news_to_a_page_that_was_drawn_before():
+    job = Job("t", "step", "1")
+    drawn = job.progress().serial
+    job.report(Event("started", "gate", task="task"))
+    assert job.progress().running == ("gate",)
+    assert job.progress().serial > drawn
