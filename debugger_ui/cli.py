@@ -117,7 +117,13 @@ def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="forkpoint-demo-"))
         database = str(Path(folder) / "demo.sqlite")
         print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
-    return Workspace.open(DEMO, database=database, read_only=arguments.read_only, mask=arguments.mask)
+    return Workspace.open(
+        DEMO,
+        database=database,
+        read_only=arguments.read_only,
+        mask=arguments.mask,
+        context=given_context(arguments.context),
+    )
 
 
 def given_context(text: str | None) -> Mapping[str, Any] | None:
@@ -129,9 +135,11 @@ def given_context(text: str | None) -> Mapping[str, Any] | None:
     """
     if text is None:
         return None
-    written = text if text.lstrip().startswith(("{", "[", '"')) else Path(text).read_text("utf-8")
     try:
+        written = text if text.lstrip().startswith(("{", "[", '"')) else Path(text).read_text("utf-8")
         found = parse_json(written, "context")
+    except ValueError as error:  # of the file's bytes, or of its name
+        raise refuse(f"--context: {text!r} cannot be read as a file with JSON ({error}).") from error
     except SessionError as error:
         raise refuse(f"--context: {error.problem.message}", details=error.problem.details) from error
     if not isinstance(found, Mapping):

@@ -52,6 +52,8 @@ class GraphEngine(SavedHistory):
     """A compiled graph on its saver. `types` is the module with its Command, Send and Overwrite."""
 
     kind = "langgraph"
+    runner_type: type[GraphRunner] = GraphRunner
+    editor_type: type[GraphEditor] = GraphEditor
 
     def __init__(
         self,
@@ -70,20 +72,23 @@ class GraphEngine(SavedHistory):
         self.shows = about.shows
         self.database = about.database
         self.owned = False
-        root = type(graph).__module__.partition(".")[0]
-        self.limits: dict[str, str] = {
+        self.limits: dict[str, str] = self._limited(type(graph).__module__.partition(".")[0])
+        self._parts: dict[str, Any] | None = None
+        self._channels: dict[str, Mapping[str, ChannelSpec]] = {}
+        self._topologies: dict[str, Topology] = {}
+        self.reader = reader or SaverReader(graph.checkpointer)
+        self.runner: GraphRunner | None = self.runner_type(graph, types, about.spec, around)
+        self.editor: GraphEditor | None = self.editor_type(graph, types, self.reader, about.spec)
+
+    def _limited(self, root: str) -> dict[str, str]:
+        """Return what graphs of this kind cannot do, and why."""
+        return {
             "phases": f"A graph of {root} runs whole supersteps only.",
             "inside": f"A graph of {root} runs a subgraph within one superstep of the graph around it, so nothing "
             "stops inside one.",
             "return": f"A graph of {root} that is gone back into starts its subgraph over, so only the newest "
             "checkpoint inside can be edited or gone on from. Step out, and step the node around it.",
         }
-        self._parts: dict[str, Any] | None = None
-        self._channels: dict[str, Mapping[str, ChannelSpec]] = {}
-        self._topologies: dict[str, Topology] = {}
-        self.reader = reader or SaverReader(graph.checkpointer)
-        self.runner: GraphRunner | None = GraphRunner(graph, types, about.spec, around)
-        self.editor: GraphEditor | None = GraphEditor(graph, types, self.reader, about.spec)
 
     def channels(self, namespace: str = "") -> Mapping[str, ChannelSpec]:
         """Return the channels of the graph, or of a subgraph."""

@@ -22,81 +22,9 @@ from debugger_ui.engines.base import (
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of
-from debugger_ui.engines.graph import ROOT, About, GraphEngine, questions_of, subgraph_namespace
-from debugger_ui.engines.reader import SaverReader, answers_of, config_of, labelled
+from debugger_ui.engines.graph import ROOT, GraphEngine, questions_of, subgraph_namespace
+from debugger_ui.engines.reader import answers_of, config_of, labelled
 from debugger_ui.engines.running import GraphRunner, config_at
-from debugger_ui.engines.surroundings import NOTHING, Surroundings
-
-
-class RuntimeEngine(GraphEngine):
-    """A compiled graph of `runtime` on its saver."""
-
-    kind = "runtime"
-
-    def __init__(
-        self,
-        graph: Any,
-        types: Any,
-        about: About,
-        reader: SaverReader | None = None,
-        around: Surroundings = NOTHING,
-    ) -> None:
-        super().__init__(graph, types, about, reader, around)
-        self.limits = {}
-        self.runner = RuntimeRunner(graph, types, about.spec, around)
-        self.editor = RuntimeEditor(graph, types, self.reader, about.spec)
-
-    def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
-        """Return the runtime's verdict for every node."""
-        return [verdict_of(one) for one in self.graph.plan(config_of(place)).verdicts if one.node != naming.START]
-
-    def folds(self, place: Place) -> Sequence[Fold] | None:
-        """Return the runtime's account of how the saved writes fold."""
-        return [
-            Fold(
-                channel=fold.channel,
-                reducer=fold.reducer or "",
-                before=fold.before,
-                steps=tuple(FoldedWrite(*step) for step in fold.steps),
-                after=fold.after,
-                version_before=fold.version_before,
-                version_after=fold.version_after,
-                refused=fold.refused or "",
-            )
-            for fold in self.graph.explain_update(config_of(place))
-        ]
-
-    def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
-        attempts = self.reader.attempts(place)
-        written: dict[str, list[tuple[str, str, Any]]] = {}
-        for write in item.pending_writes or ():
-            written.setdefault(write[0], []).append(write)
-        tasks = self.graph.plan(config_of(place)).tasks
-        return tuple(self._planned(task, place, attempts, written.get(task.id, ())) for task in tasks)
-
-    def _planned(
-        self, task: Any, place: Place, attempts: Mapping[str, int], written: Sequence[tuple[str, str, Any]]
-    ) -> Task:
-        node = self.node_at(place, task.name)
-        done = task.status in ("saved", "supplied")
-        return Task(
-            id=task.id,
-            name=task.name,
-            path=tuple(task.path),
-            triggers=tuple(task.triggers),
-            input=task.input,
-            writes=tuple(w for w in task.writes if naming.settles(w[0])),
-            done=done,
-            supplied=task.status == "supplied",
-            failure=failure_of(task.error) if task.error is not None and not done else None,
-            questions=() if done else questions_of(task.interrupts),
-            asked=questions_of([one for _, name, asked in written if name == naming.INTERRUPT for one in asked])
-            if done
-            else (),
-            answers=answers_of(written).get(task.id, ()),
-            attempts=attempts.get(task.id, int(task.status != "to run")),
-            namespace=subgraph_namespace(task, place, node),
-        )
 
 
 def verdict_of(verdict: Any) -> NodeVerdict:
@@ -168,4 +96,67 @@ class RuntimeEditor(GraphEditor):
         return Preview(
             state={key: value for key, value in values.items() if value is not MISSING},
             due=tuple(dict.fromkeys(task.name for task in made.next)),
+        )
+
+
+class RuntimeEngine(GraphEngine):
+    """A compiled graph of `runtime` on its saver."""
+
+    kind = "runtime"
+    runner_type = RuntimeRunner
+    editor_type = RuntimeEditor
+
+    def _limited(self, root: str) -> dict[str, str]:
+        return {}
+
+    def verdicts(self, place: Place) -> Sequence[NodeVerdict] | None:
+        """Return the runtime's verdict for every node."""
+        return [verdict_of(one) for one in self.graph.plan(config_of(place)).verdicts if one.node != naming.START]
+
+    def folds(self, place: Place) -> Sequence[Fold] | None:
+        """Return the runtime's account of how the saved writes fold."""
+        return [
+            Fold(
+                channel=fold.channel,
+                reducer=fold.reducer or "",
+                before=fold.before,
+                steps=tuple(FoldedWrite(*step) for step in fold.steps),
+                after=fold.after,
+                version_before=fold.version_before,
+                version_after=fold.version_after,
+                refused=fold.refused or "",
+            )
+            for fold in self.graph.explain_update(config_of(place))
+        ]
+
+    def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
+        attempts = self.reader.attempts(place)
+        written: dict[str, list[tuple[str, str, Any]]] = {}
+        for write in item.pending_writes or ():
+            written.setdefault(write[0], []).append(write)
+        tasks = self.graph.plan(config_of(place)).tasks
+        return tuple(self._planned(task, place, attempts, written.get(task.id, ())) for task in tasks)
+
+    def _planned(
+        self, task: Any, place: Place, attempts: Mapping[str, int], written: Sequence[tuple[str, str, Any]]
+    ) -> Task:
+        node = self.node_at(place, task.name)
+        done = task.status in ("saved", "supplied")
+        return Task(
+            id=task.id,
+            name=task.name,
+            path=tuple(task.path),
+            triggers=tuple(task.triggers),
+            input=task.input,
+            writes=tuple(w for w in task.writes if naming.settles(w[0])),
+            done=done,
+            supplied=task.status == "supplied",
+            failure=failure_of(task.error) if task.error is not None and not done else None,
+            questions=() if done else questions_of(task.interrupts),
+            asked=questions_of([one for _, name, asked in written if name == naming.INTERRUPT for one in asked])
+            if done
+            else (),
+            answers=answers_of(written).get(task.id, ()),
+            attempts=attempts.get(task.id, int(task.status != "to run")),
+            namespace=subgraph_namespace(task, place, node),
         )

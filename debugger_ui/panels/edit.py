@@ -257,14 +257,12 @@ def save(here: Tab, form: EditForm, step: bool) -> None:
 
     They are read now and not when the button was drawn: a choice or a letter may have come in between.
     """
-    saved: Saved | None = here.act(here.session.save_edit, edits_now(form), author_now(form))
+    name = str(st.session_state.get(name_key(form)) or "")
+    saved: Saved | None = here.act(here.session.save_edit, edits_now(form), author_now(form), name)
     if saved is None:
         return
-    name = str(st.session_state.get(name_key(form)) or "").strip()
-    if name and saved.branch == saved.checkpoint:
-        here.act(here.session.label_branch, saved.branch, name=name)
     if step:
         here.act(here.session.step)
-    elif here.problem is None:
+    else:
         then = grouped(saved.next) or "nothing"
         here.notice = saved.message or f"Saved as a new branch. Nothing has run; Step would run {then}."

@@ -178,13 +178,7 @@ def detail(here: Tab, question: QuestionView) -> None:
             st.toggle(
                 "Run on after answering", value=True, key=answer.RUN_ON, help="Off: run only the superstep that waits"
             )
-        st.button(
-            "Open in Debug",
-            key="inbox_debug",
-            icon=":material/open_in_new:",
-            on_click=open_in_debug,
-            args=(here, question),
-        )
+        debug_button(here, question)
     if view is not None:
         rows = [{"key": entry.key, "value": sheet.node(entry.value)} for entry in view.entries]
         held = sheet.section("State it is asked in", [sheet.tree(rows, depth=0)], count=len(rows))
@@ -213,6 +207,17 @@ def blocks(question: QuestionView, view: CheckpointView | None, busy: bool) -> l
     if busy:
         made.append(sheet.note("Its thread is running. The answer that was given is being used."))
     return made
+
+
+def debug_button(here: Tab, question: QuestionView) -> None:
+    """Draw the way to the question's thread."""
+    st.button(
+        "Open in Debug",
+        key="inbox_debug",
+        icon=":material/open_in_new:",
+        on_click=open_in_debug,
+        args=(here, question),
+    )
 
 
 def open_in_debug(here: Tab, question: QuestionView) -> None:
@@ -259,10 +264,4 @@ def gone(here: Tab, question: QuestionView) -> None:
     if typed.strip() and question.shape != "form":
         blocks += [sheet.text("What was typed here:", "small"), sheet.pre(typed)]
     sheet.sheet(blocks, key="inbox_gone", scope=question.id)
-    st.button(
-        "Open in Debug",
-        key="inbox_debug",
-        icon=":material/open_in_new:",
-        on_click=open_in_debug,
-        args=(here, question),
-    )
+    debug_button(here, question)

@@ -41,6 +41,8 @@ def load(
     Raises:
         SessionError: it cannot be opened.
     """
+    if context is not None and (target in (None, DEMO) or _is_database(target)):
+        raise refuse("A context is for the runs of a graph of your own; here is none that takes one.")
     if target == DEMO:
         return _demo(database, read_only)
     if target is None:
@@ -49,9 +51,14 @@ def load(
     if path.is_dir() or path.name == CONFIG:
         folder = path if path.is_dir() else path.parent
         return _graphs(_found(project(path), folder), database, read_only, context)
-    if path.is_file() and ":" not in target and path.suffix != ".py":
+    if _is_database(target):
         return _record(target)
     return _graphs([find(target)], database, read_only, context)
+
+
+def _is_database(target: str) -> bool:
+    path = Path(target)
+    return path.is_file() and ":" not in target and path.name != CONFIG and path.suffix != ".py"
 
 
 def _found(specs: Any, folder: Path) -> list[Found]:

@@ -221,10 +221,11 @@ class DebugSession(Looking):
         """Return what saving the edits would do. Writes nothing; problems are in the preview."""
         return self.acting.edits(self._need_spot()).preview(edits, author)
 
-    def save_edit(self, edits: Sequence[Edit], author: str = "") -> Saved:
+    def save_edit(self, edits: Sequence[Edit], author: str = "", name: str = "") -> Saved:
         """Write the edits as a new branch from the cursor's checkpoint. Runs no node.
 
-        The cursor moves to the new branch. No edits at all still make a branch.
+        The cursor moves to the new branch, which gets the name if one is given. No edits at all still make a branch;
+        after the newest checkpoint they go on on its branch, which keeps its name.
 
         Raises:
             SessionError: an edit does not parse or fit; nothing was written.
@@ -236,6 +237,8 @@ class DebugSession(Looking):
         branch = history.branch_of.get(saved, "")
         self.cursor = replace(self.cursor, branch=branch, checkpoint="", task="", path=())
         self._seen = None
+        if name.strip() and branch == saved:
+            self.label_branch(branch, name=name)
         nodes = due(self.desk.reading.record(replace(spot, id=saved)))
         ready = f"Next: {', '.join(nodes)}." if nodes else "No node is due there."
         inside = f" {effect(self.desk.reading, replace(spot, id=saved))}" if spot.namespace and nodes else ""

@@ -34,8 +34,8 @@ def ask(context: TaskContext, value: Any, schema: Any) -> Any:
         MisalignedResumeError: the answer at hand was given to another question.
         pydantic.ValidationError: the answer does not fit the schema.
     """
+    question = Question(context, value, schema)
     with _TURN:
-        question = Question(context, value, schema)
         question.index = _place(context, question)
         context.asked.add(question.index)
         if question.index < len(context.answers):
@@ -53,14 +53,18 @@ def ask(context: TaskContext, value: Any, schema: Any) -> Any:
 
 def _place(context: TaskContext, question: Question) -> int:
     """Return the place of a question: where it is recorded, or the next one."""
-    recorded = context.questions
-    placed = [known for id, known in recorded if id != BESIDE]
-    for index, known in enumerate(placed):
+    placed = _placed(context)
+    for index, (_, known) in enumerate(placed):
         if known == question.digest and index not in context.asked:
             return index
-    if context.paused is not None or (BESIDE, question.digest) in recorded:
+    if context.paused is not None or (BESIDE, question.digest) in context.questions:
         return max(len(placed), len(context.answers))
     return next(index for index in count() if index not in context.asked)
+
+
+def _placed(context: TaskContext) -> list[tuple[str, str]]:
+    """Return the recorded questions that have a place, in its order."""
+    return [known for known in context.questions if known[0] != BESIDE]
 
 
 def _check(question: Question) -> None:
@@ -68,10 +72,10 @@ def _check(question: Question) -> None:
 
     A question that was not recorded yet, because a branch brought its answer along, is recorded now.
     """
-    context = question.context
+    context, placed = question.context, _placed(question.context)
     if not context.run.edited:
-        question.check(context.questions)
-    if context.run.edited or question.index >= len(context.questions):
+        question.check(placed)
+    if context.run.edited or question.index >= len(placed):
         _record(question)
 
 
@@ -109,7 +113,7 @@ def _open_before(question: Question) -> Interrupt[Any] | None:
     """Return a question that was asked earlier and is still without an answer, if it is not this one."""
     context = question.context
     given = context.run.answers
-    ids = [id for id, _ in context.questions[len(context.answers) : question.index] if id not in given]
+    ids = [id for id, _ in _placed(context)[len(context.answers) : question.index] if id not in given]
     return next((saved for saved in context.pending_interrupts() if saved.id in ids), None)
 
 
@@ -117,7 +121,7 @@ def _record(question: Question) -> None:
     """Record a question in its place, and no longer as one beside others."""
     context, entry = question.context, (question.id, question.digest)
     rest = [known for known in context.questions if known[0] == BESIDE and known[1] != question.digest]
-    placed = [known for known in context.questions if known[0] != BESIDE]
+    placed = _placed(context)
     context.questions = [*placed[: question.index], entry, *placed[question.index + 1 :], *rest]
 
 

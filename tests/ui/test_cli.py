@@ -148,6 +148,18 @@ def test_a_context_that_is_none_is_a_sentence(folder, refused, context, said):
     assert said in refused("project_of_mine:graph", "--db", "new.sqlite", "--context", context)
 
 
+@pytest.mark.parametrize("target", [("demo",), ("--db", "old.sqlite"), ("old.sqlite",)])
+def test_a_context_without_a_graph_that_could_take_it_is_refused(folder, refused, target):
+    (folder / "old.sqlite").touch()
+    assert "A context is for the runs of a graph of your own" in refused(*target, "--context", "{}")
+
+
+@pytest.mark.parametrize("content", [b"\xff\x00", b""])
+def test_a_file_that_holds_no_context_is_a_sentence(folder, refused, content):
+    (folder / "context.json").write_bytes(content)
+    assert "--context" in refused("project_of_mine:graph", "--db", "new.sqlite", "--context", "context.json")
+
+
 def test_a_context_may_stand_in_a_file(folder, monkeypatch):
     (folder / "context.json").write_text('{"user_id": "ada"}')
     assert cli.given_context("context.json") == {"user_id": "ada"} == cli.given_context(' {"user_id": "ada"}')
