@@ -1,5 +1,6 @@
 """What a runtime says of itself: why a node runs or does not, and how writes become a channel's value."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,14 @@ class FoldedWrite:
     node: str
     value: Any
     after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """A channel's value after each of some writes, in order, as far as it took them; `refused` says why not all."""
+
+    after: Sequence[Any] = ()
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from debugger_ui.engines.accounts import Fold as Fold
 from debugger_ui.engines.accounts import FoldedWrite as FoldedWrite
+from debugger_ui.engines.accounts import Folding as Folding
 from debugger_ui.engines.accounts import NodeVerdict as NodeVerdict
 from debugger_ui.engines.contents import Contents
 from debugger_ui.engines.halting import Halting as Halting
@@ -106,6 +107,8 @@ class Task:
     writes: tuple[tuple[str, Any], ...] = ()
     done: bool = False
     supplied: bool = False
+    refused: bool = False
+    """Its writes are those of a result that the barrier refused: the task runs again."""
     failure: Failure | None = None
     questions: tuple[Question, ...] = ()
     asked: tuple[Question, ...] = ()
@@ -375,8 +378,8 @@ class Engine(Contents, Protocol):
         """Return the runtime's own account of an update; None when it does not explain itself."""
         ...
 
-    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Sequence[Any]:
-        """Return the channel's value after each write; empty when only a graph could tell."""
+    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Folding:
+        """Return the channel's value after each write; nothing when only a graph could tell."""
         ...
 
     def input_schema(self) -> Mapping[str, Any]:

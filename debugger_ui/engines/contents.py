@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any, Protocol
 
 from debugger_ui.engines import naming
+from debugger_ui.engines.counted import counted
 
 Config = Callable[[str, str, str], Any]
 """Makes a saver's config out of thread, checkpoint and namespace."""
@@ -87,12 +88,12 @@ class SavedContents:
         return self.saver.get_tuple(self.config(thread, id_, namespace)) if id_ else None
 
     def _by_tasks(self, item: Any, thread: str, made: Made, namespace: str) -> list[Write]:
-        pending = (item.pending_writes if item is not None else None) or ()
+        pending = counted((item.pending_writes if item is not None else None) or ())
         mine = self.tasks_of(thread, made.parent, namespace) if made.edited else None
         return [
             Write(str(task), "", channel, value)
-            for task, channel, value in pending
-            if naming.settles(channel) and (mine is None or str(task) in mine)
+            for task, channel, value in pending.writes
+            if naming.settles(channel) and task not in pending.refused and (mine is None or str(task) in mine)
         ]
 
     def _digest(self, write: Write) -> bytes:

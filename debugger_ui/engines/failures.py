@@ -1,5 +1,6 @@
 """A task's exception as the record keeps it: some savers give it back whole, others as its `repr`."""
 
+import ast
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,13 +15,30 @@ def failure_of(error: Any) -> Failure:
     text = str(error)
     name, bracket, rest = text.partition("(")
     if bracket and name.isidentifier() and rest.endswith(")"):
-        return Failure(name, rest[:-1].rstrip(",").strip("'\""))
+        return Failure(name, _argument(rest[:-1]))
     return Failure("Error", text)
+
+
+def _argument(text: str) -> str:
+    """Return what an exception was made with, from the inside of its `repr`."""
+    try:
+        return str(ast.literal_eval(text.rstrip(",")))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # several arguments, or no literal
+        return text.rstrip(",").strip("'\"")
 
 
 def refusals(writes: Sequence[tuple[str, str, Any]], tasks: Sequence[Task]) -> tuple[str, ...]:
     """Return the errors that belong to no task: why a superstep's update was refused."""
     known = {task.id for task in tasks}
     found = [failure_of(value) for id_, channel, value in writes if channel == naming.ERROR and id_ not in known]
-    said = [f"{error.type}: {' '.join(error.message.split())}" for error in found]
+    said = [f"{error.type}: {without_codes(error.message)}" for error in found]
     return tuple(f"The update of this superstep was refused. {words}" for words in said)
+
+
+def without_codes(message: str) -> str:
+    """Return a message in one line, without the lines below it that are for looking it up in a runtime's manual."""
+    lines = [line.strip() for line in message.splitlines()]
+    looked_up = [
+        (line.startswith("[") and line.endswith("]")) or line.startswith("For troubleshooting") for line in lines
+    ]
+    return " ".join(line for line, code in zip(lines, looked_up, strict=True) if line and not code)

@@ -16,6 +16,7 @@ from debugger_ui.engines.base import (
     EdgeSpec,
     Failure,
     Fold,
+    Folding,
     NodeSpec,
     NodeVerdict,
     Place,
@@ -24,6 +25,7 @@ from debugger_ui.engines.base import (
     Task,
     Topology,
 )
+from debugger_ui.engines.counted import counted
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, answers_of, config_of, header_of
@@ -151,10 +153,10 @@ class GraphEngine(SavedHistory):
         """Return None: the session works it out with `fold`."""
         return None
 
-    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Sequence[Any]:
+    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Folding:
         """Fold the writes into a fresh copy of the channel, one by one."""
         graph = self._graph_at(graph_path(namespace))
-        return fold_writes(graph.channels.get(channel), before, writes) if graph is not None else ()
+        return fold_writes(graph.channels.get(channel), before, writes) if graph is not None else Folding()
 
     def input_schema(self) -> Mapping[str, Any]:
         """Return the JSON schema of the graph's input; empty when it has none that JSON can say."""
@@ -187,7 +189,7 @@ class GraphEngine(SavedHistory):
             versions=dict(item.checkpoint.get("channel_versions") or {}),
             seen=item.checkpoint.get("versions_seen") or {},
             tasks=tasks,
-            problems=(*problems, *refusals(item.pending_writes or (), tasks)),
+            problems=(*problems, *refusals(counted(item.pending_writes or ()).writes, tasks)),
         )
 
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:

@@ -13,6 +13,7 @@ from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.contents import SavedContents, TasksOf
+from debugger_ui.engines.counted import counted
 from debugger_ui.engines.spaces import Inner, parents_of
 from debugger_ui.engines.stamps import stamp
 
@@ -31,6 +32,7 @@ class _Light:
     due: tuple[str, ...]
     held: frozenset[str]
     """Channels with a value."""
+    failed: tuple[str, ...]
     written: tuple[tuple[str, str], ...]
     """Task id and channel of each pending write."""
 
@@ -228,6 +230,7 @@ def _light(item: Any) -> _Light:
     values = checkpoint.get("channel_values") or {}
     versions = dict(checkpoint.get("channel_versions") or {})
     seen = {node: dict(known) for node, known in (checkpoint.get("versions_seen") or {}).items()}
+    written = counted(item.pending_writes or ())
     return _Light(
         header=header_of(item),
         versions=versions,
@@ -235,7 +238,8 @@ def _light(item: Any) -> _Light:
         sends=tuple(str(send.node) for send in naming.sends_of(values)),
         due=naming.due_nodes(values, versions, seen),
         held=frozenset(str(channel) for channel in values),
-        written=tuple((str(task), str(channel)) for task, channel, _ in naming.asked_still(item.pending_writes or ())),
+        failed=written.failed,
+        written=tuple((str(task), str(channel)) for task, channel, _ in written.writes),
     )
 
 
@@ -247,7 +251,7 @@ def _outline(row: _Light, parent: _Light | None) -> Outline:
         ran=ran_between(parent, row),
         changed=tuple(c for c in moved if naming.is_state_key(c)),
         due=row.due,
-        failed=_open(row, naming.ERROR, settled),
+        failed=row.failed,
         asking=_open(row, naming.INTERRUPT, settled),
         answered=_open(row, naming.RESUME, set()),
     )

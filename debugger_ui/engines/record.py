@@ -12,6 +12,7 @@ from debugger_ui.engines.base import (
     MISSING,
     ChannelSpec,
     Fold,
+    Folding,
     NodeVerdict,
     Place,
     Question,
@@ -19,6 +20,7 @@ from debugger_ui.engines.base import (
     Task,
     Topology,
 )
+from debugger_ui.engines.counted import Counted, counted
 from debugger_ui.engines.deltas import values_of
 from debugger_ui.engines.failures import failure_of, refusals
 from debugger_ui.engines.reader import SaverReader, answers_of, header_of
@@ -64,9 +66,9 @@ class RecordEngine(SavedHistory):
         """Return None: only a graph explains itself."""
         return None
 
-    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Sequence[Any]:
+    def fold(self, channel: str, before: Any, writes: Sequence[Any], namespace: str = "") -> Folding:
         """Return nothing: how writes fold is in the graph's code."""
-        return ()
+        return Folding()
 
     def input_schema(self) -> Mapping[str, Any]:
         """Return nothing: the schema is in the graph's code."""
@@ -86,7 +88,8 @@ class RecordEngine(SavedHistory):
         versions = dict(item.checkpoint.get("channel_versions") or {})
         seen = item.checkpoint.get("versions_seen") or {}
         here = Place(place.thread, header.id, place.namespace)
-        tasks = _tasks(naming.asked_still(item.pending_writes or ()), self.reader.names(here), values)
+        written = counted(item.pending_writes or ())
+        tasks = _tasks(written, self.reader.names(here))
         met = {task.name for task in tasks}
         due = naming.due_nodes(values, versions, seen)
         waiting = [Task(f"{node} (not started)", node, input=MISSING) for node in due if node not in met]
@@ -97,15 +100,19 @@ class RecordEngine(SavedHistory):
             versions=versions,
             seen=seen,
             tasks=(*tasks, *waiting),
-            problems=refusals(item.pending_writes or (), [*tasks, *waiting]),
+            problems=refusals(written.writes, [*tasks, *waiting]),
         )
 
 
-def _tasks(writes: Sequence[tuple[str, str, Any]], names: Mapping[str, str], values: Mapping[str, Any]) -> list[Task]:
+def _tasks(written: Counted, names: Mapping[str, str]) -> list[Task]:
     found: dict[str, list[tuple[str, Any]]] = {}
-    for task, channel, value in writes:
+    for task, channel, value in written.writes:
         found.setdefault(task, []).append((channel, value))
-    return [_task(id_, names.get(id_, id_[:8]), mine) for id_, mine in found.items() if _is_task(id_, mine, names)]
+    return [
+        _task(id_, names.get(id_, id_[:8]), mine, refused=id_ in written.refused)
+        for id_, mine in found.items()
+        if _is_task(id_, mine, names)
+    ]
 
 
 def _is_task(id_: str, mine: Sequence[tuple[str, Any]], names: Mapping[str, str]) -> bool:
@@ -115,8 +122,8 @@ def _is_task(id_: str, mine: Sequence[tuple[str, Any]], names: Mapping[str, str]
     return any(naming.settles(channel) or channel in (naming.INTERRUPT, naming.ERROR) for channel, _ in mine)
 
 
-def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
-    done = any(naming.settles(channel) for channel, _ in mine)
+def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]], *, refused: bool) -> Task:
+    done = any(naming.settles(channel) for channel, _ in mine) and not refused
     asked = [value for channel, value in mine if channel == naming.INTERRUPT]
     questions = [one for value in asked for one in (value if isinstance(value, (list, tuple)) else [value])]
     asked_for = tuple(Question(str(getattr(one, "id", "")), getattr(one, "value", one)) for one in questions)
@@ -126,6 +133,7 @@ def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]]) -> Task:
         name=name,
         writes=tuple(w for w in mine if naming.settles(w[0])),
         done=done,
+        refused=refused,
         failure=failure_of(error) if error is not None else None,
         questions=() if done else asked_for,
         asked=asked_for if done else (),

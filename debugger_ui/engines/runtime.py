@@ -21,7 +21,7 @@ from debugger_ui.engines.base import (
     Task,
 )
 from debugger_ui.engines.editing import GraphEditor
-from debugger_ui.engines.failures import failure_of
+from debugger_ui.engines.failures import failure_of, without_codes
 from debugger_ui.engines.graph import ROOT, GraphEngine, questions_of, subgraph_namespace
 from debugger_ui.engines.reader import answers_of, config_of, labelled
 from debugger_ui.engines.running import GraphRunner, config_at
@@ -124,7 +124,7 @@ class RuntimeEngine(GraphEngine):
                 after=fold.after,
                 version_before=fold.version_before,
                 version_after=fold.version_after,
-                refused=fold.refused or "",
+                refused=without_codes(fold.refused or ""),
             )
             for fold in self.graph.explain_update(config_of(place))
         ]
@@ -151,12 +151,13 @@ class RuntimeEngine(GraphEngine):
             writes=tuple(w for w in task.writes if naming.settles(w[0])),
             done=done,
             supplied=task.status == "supplied",
+            refused=task.status == "refused",
             failure=failure_of(task.error) if task.error is not None and not done else None,
             questions=() if done else questions_of(task.interrupts),
             asked=questions_of([one for _, name, asked in written if name == naming.INTERRUPT for one in asked])
             if done
             else (),
             answers=answers_of(written).get(task.id, ()),
-            attempts=attempts.get(task.id, int(task.status != "to run")),
+            attempts=task.refusals + attempts.get(task.place, int(task.status not in ("to run", "refused"))),
             namespace=subgraph_namespace(task, place, node),
         )

@@ -8,7 +8,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from typing_extensions import is_typeddict
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import MISSING, ChannelSpec
+from debugger_ui.engines.base import MISSING, ChannelSpec, Folding
+from debugger_ui.engines.failures import without_codes
 
 
 def channel_specs(graph: Any) -> Mapping[str, ChannelSpec]:
@@ -119,24 +120,31 @@ def _schema_of(hint: Any) -> Mapping[str, Any]:
         return {}
 
 
-def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> list[Any]:
-    """Return the channel's value after each write, in order; a write that it refuses ends the list.
+def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> Folding:
+    """Return the channel's value after each write, in order, as far as it takes them.
 
-    The channel itself is not touched: a copy starts from `before`.
+    The channel itself is not touched: copies start from `before`. Some take each write alone, but not all of them.
     """
     if channel is None:
-        return []
+        return Folding()
     after: list[Any] = []
     given = copy.deepcopy(list(writes))
-    fresh = (
-        channel.from_checkpoint(before)
-        if before is not MISSING
-        else channel.from_checkpoint(channel.copy().checkpoint())
-    )
+    try:
+        _fresh(channel, before).update(copy.deepcopy(given))
+        refused = ""
+    except Exception as error:  # a reducer is the user's code; what it refuses has no value to show
+        refused = without_codes(str(error)) or type(error).__name__
+        given = given[:1]
+    one_by_one = _fresh(channel, before)
     for write in given:
         try:
-            fresh.update([write])
-            after.append(copy.deepcopy(fresh.get()))
-        except Exception:  # a reducer is the user's code; what it refuses has no value to show
+            one_by_one.update([write])
+            after.append(copy.deepcopy(one_by_one.get()))
+        except Exception:  # as above
             break
-    return after
+    return Folding(after, refused)
+
+
+def _fresh(channel: Any, before: Any) -> Any:
+    start = before if before is not MISSING else channel.copy().checkpoint()
+    return channel.from_checkpoint(start)

@@ -9,14 +9,26 @@ Rules:
 import bisect
 import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.circles import circle, circular
 from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
-from debugger_ui.engines.reader import AUTHOR, SaverReader, config_at, config_of
+from debugger_ui.engines.counted import counted
+from debugger_ui.engines.reader import SaverReader, config_at, config_of
+from debugger_ui.engines.rows import (
+    PULL,
+    PUSH,
+    authors,
+    changed_keys,
+    header_in,
+    ran_nodes,
+    still_open,
+    task_path,
+    thread_head,
+)
 from debugger_ui.engines.spaces import Inner, parents_of
 from runtime.checkpoint.errors import CheckpointStorageError
 
@@ -28,8 +40,6 @@ SEARCHED = 20_000
 FEW = 4
 """Checkpoints that are read one by one rather than as a page."""
 DAMAGE = ("corrupt", "missing", "encrypted")
-PULL = "__pregel_pull"
-PUSH = "__pregel_push"
 
 
 class _Thread:
@@ -45,6 +55,16 @@ class _Thread:
         self.circular = circular(headers)
 
 
+class _Head(NamedTuple):
+    """What is known of a checkpoint that no superstep has gone on from, as of a version of the database."""
+
+    version: Hashable
+    record: Any
+    names: Mapping[str, str]
+    due: tuple[str, ...]
+    failed: tuple[str, ...]
+
+
 class StoredReader(SaverReader):
     """Histories of a saver of `runtime.checkpoint.sql`."""
 
@@ -57,7 +77,7 @@ class StoredReader(SaverReader):
         self._damaged: dict[tuple[str, str, str], str] = {}
         self._locked: set[tuple[str, str, str]] = set()
         self._settled: dict[tuple[str, str, str], tuple[Any, Mapping[str, str]]] = {}
-        self._heads: dict[tuple[str, str, str], tuple[Hashable, Any, Mapping[str, str], tuple[str, ...]]] = {}
+        self._heads: dict[tuple[str, str, str], _Head] = {}
 
     def version(self) -> Hashable:
         """Return the database's data version: the same as long as nobody has written."""
@@ -68,7 +88,7 @@ class StoredReader(SaverReader):
         """Return threads, newest checkpoint first; the number of all only where it is known anyway."""
         if text:
             return self._search(offset, limit, text.casefold())
-        found = [_head(row) for row in self.saver.threads(limit=limit + 1, offset=offset)]
+        found = [thread_head(row) for row in self.saver.threads(limit=limit + 1, offset=offset)]
         return found[:limit], offset + len(found) if len(found) <= limit else None
 
     def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
@@ -156,7 +176,7 @@ class StoredReader(SaverReader):
         return Clues(
             fresh(record.versions_seen, old.versions_seen),
             filled(record.channel_versions, old.channel_versions, record.channels),
-            _authors(old.writes),
+            authors(old.writes),
             len(edits) == 1,
         )
 
@@ -183,7 +203,7 @@ class StoredReader(SaverReader):
         found: list[ThreadHead] = []
         for start in range(0, SEARCHED, PAGE):
             rows = self.saver.threads(limit=PAGE, offset=start)
-            heads = map(_head, rows)
+            heads = map(thread_head, rows)
             found += [head for head in heads if text in f"{head.id} {dict(head.metadata)}".casefold()]
             if len(rows) < PAGE:
                 return found[offset : offset + limit], len(found)
@@ -205,7 +225,7 @@ class StoredReader(SaverReader):
         overlaps = False
         while not overlaps:
             page = self.saver.checkpoints(thread, namespace, before=before, limit=REREAD if old else PAGE)
-            new = [_header(row) for row in page if row.id not in old]
+            new = [header_in(row) for row in page if row.id not in old]
             fresh += new
             overlaps = len(new) < len(page)
             if not page:
@@ -221,7 +241,7 @@ class StoredReader(SaverReader):
         if key in self._settled:
             return self._settled[key]
         head = self._heads.get(key)
-        return head[1:3] if head is not None else None
+        return (head.record, head.names) if head is not None else None
 
     def _load(self, thread: str, namespace: str, ids: Sequence[str], whole: _Thread) -> None:
         """Read the outlines that are missing or out of date, in as few pages as their ids allow."""
@@ -230,7 +250,7 @@ class StoredReader(SaverReader):
             id_
             for id_ in ids
             if (thread, namespace, id_) not in self._settled
-            and self._heads.get((thread, namespace, id_), (None,))[0] != version
+            and not (((head := self._heads.get((thread, namespace, id_))) is not None) and head.version == version)
         ]
         if len(missing) <= FEW or whole.circular:
             self._load_each(thread, namespace, missing, whole)
@@ -283,13 +303,14 @@ class StoredReader(SaverReader):
         item = self.get(place)
         checkpoint = item.checkpoint if item is not None else {}
         due = naming.due_nodes(checkpoint.get("channel_values") or {}, record.channel_versions, record.versions_seen)
-        self._heads[key] = (version, record, self._names(record, place), due)
+        failed = counted((item.pending_writes if item is not None else None) or ()).failed
+        self._heads[key] = _Head(version, record, self._names(record, place), due, failed)
 
     def _names(self, record: Any, place: Place) -> Mapping[str, str]:
         names: dict[str, str] = {}
         pushed: dict[str, int] = {}
         for write in record.writes:
-            kind, rest = _path(write.task_path)
+            kind, rest = task_path(write.task_path)
             if kind == PULL:
                 names[write.task_id] = rest
             elif kind == PUSH and rest.isdigit():
@@ -307,18 +328,17 @@ class StoredReader(SaverReader):
             return Outline(damaged=self._damaged.get(key, ""), encrypted=key in self._locked)
         record, names = row
         before = self._row((thread, namespace, headers[id_].parent))
-        counted = [write for write in record.writes if write.counts]
-        settled = {write.task_id for write in counted if naming.settles(write.channel)}
-        ran_here = dict.fromkeys(names[w.task_id] for w in counted if w.task_id in names and w.task_id in settled)
-        head = self._heads.get((thread, namespace, id_))
-        due = head[3] if head is not None and (thread, namespace, id_) not in self._settled else tuple(ran_here)
+        rows = [write for write in record.writes if write.counts]
+        settled = {write.task_id for write in rows if naming.settles(write.channel)}
+        ran_here = dict.fromkeys(names[w.task_id] for w in rows if w.task_id in names and w.task_id in settled)
+        head = None if (thread, namespace, id_) in self._settled else self._heads.get((thread, namespace, id_))
         return Outline(
-            ran=_ran(record, before, headers[id_]),
-            changed=_changed(record, before),
-            due=due,
-            failed=_open(counted, naming.ERROR, settled),
-            asking=_open(naming.not_passed(counted), naming.INTERRUPT, settled),
-            answered=_open(counted, naming.RESUME, set()),
+            ran=ran_nodes(record, before, headers[id_]),
+            changed=changed_keys(record, before),
+            due=head.due if head is not None else tuple(ran_here),
+            failed=head.failed if head is not None else still_open(rows, naming.ERROR, settled),
+            asking=still_open(naming.not_passed(rows), naming.INTERRUPT, settled),
+            answered=still_open(rows, naming.RESUME, set()),
         )
 
 
@@ -327,70 +347,3 @@ def _after(id_: str, headers: Sequence[Header]) -> str | None:
     ids = [header.id for header in headers]
     at = bisect.bisect_right(ids, id_)
     return ids[at] if at < len(ids) else None
-
-
-def _head(row: Any) -> ThreadHead:
-    step = row.step if row.step is not None else -2
-    return ThreadHead(row.thread_id, row.newest, step, row.checkpoints, row.updated_at, row.metadata, row.bytes)
-
-
-def _header(row: Any) -> Header:
-    return Header(
-        id=row.id,
-        parent=row.parent or "",
-        step=row.step if row.step is not None else -2,
-        source=row.source or "",
-        created=row.created_at or "",
-        metadata=row.metadata or {},
-    )
-
-
-def _path(text: str) -> tuple[str, str]:
-    """Return kind and first part of a task path as it is stored: `~__pregel_pull, node`."""
-    kind, _, rest = text.removeprefix("~").partition(", ")
-    if kind == PULL:
-        return kind, rest
-    first = rest.partition(",")[0].strip()
-    return kind, str(int(first)) if first.isdigit() else first
-
-
-def _authors(writes: Sequence[Any]) -> tuple[str, ...]:
-    """Return who made the edits on a checkpoint, from the paths of their writes: `~__interrupt__, 0000000000, node`.
-
-    Nobody if an edit is among them that does not say: it could be any of them.
-    """
-    found: dict[tuple[str, str], str] = {}
-    for write in writes:
-        kind, number, name = (*write.task_path.removeprefix("~").split(", ", 2), "", "")[:3]
-        if kind == naming.INTERRUPT and not name:
-            return ()
-        if kind == naming.INTERRUPT:
-            found[number, name] = name
-    return tuple(found.values())
-
-
-def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, header: Header) -> tuple[str, ...]:
-    """Return the nodes whose writes a checkpoint folded."""
-    if before is None or header.source not in ("loop", "update"):
-        return ()
-    if header.source == "update" and header.metadata.get(AUTHOR):
-        return (str(header.metadata[AUTHOR]),)
-    folded = set(record.checkpoint.folded)
-    parent, names = before
-    ran = dict.fromkeys(
-        names.get(write.task_id, "")
-        for write in parent.writes
-        if write.number in folded and naming.settles(write.channel)
-    )
-    return tuple(node for node in ran if node and node != naming.START)
-
-
-def _changed(record: Any, before: tuple[Any, Mapping[str, str]] | None) -> tuple[str, ...]:
-    old = before[0].channel_versions if before is not None else {}
-    moved = [channel for channel, version in record.channel_versions.items() if version != old.get(channel)]
-    return tuple(channel for channel in moved if naming.is_state_key(channel))
-
-
-def _open(writes: Sequence[Any], channel: str, settled: set[str]) -> tuple[str, ...]:
-    tasks = dict.fromkeys(write.task_id for write in writes if write.channel == channel)
-    return tuple(task for task in tasks if task not in settled)

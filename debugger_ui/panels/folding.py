@@ -6,8 +6,8 @@ from debugger_ui.components import sheet
 from debugger_ui.components.text import count
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels.channels import number
-from debugger_ui.panels.tasks import FINISHED
-from debugger_ui.session.views import CheckpointView, UpdateFold, UpdateView
+from debugger_ui.panels.tasks import FINISHED, REFUSED
+from debugger_ui.session.views import CheckpointView, TaskView, UpdateFold, UpdateView
 
 
 def barrier_part(view: CheckpointView) -> sheet.Block:
@@ -16,11 +16,19 @@ def barrier_part(view: CheckpointView) -> sheet.Block:
     left = [task for task in view.tasks if task.status not in FINISHED]
     items = [
         sheet.chip(f"{len(came)} of {len(view.tasks)} results in", *(("", "todo") if left else ("done", "done"))),
-        sheet.word(f"The update waits for {grouped(tuple(task.name for task in left))}.", "muted wrap")
-        if left
-        else sheet.word("Nothing waits: the results fold in the order of the tasks.", "muted wrap"),
+        sheet.word(barrier_words(left), "muted wrap"),
     ]
     return sheet.section("Barrier", [sheet.bar(items, name="barrier")])
+
+
+def barrier_words(left: list[TaskView]) -> str:
+    """Return whom the update waits for."""
+    if not left:
+        return "Nothing waits: the results fold in the order of the tasks."
+    names = grouped(tuple(task.name for task in left))
+    if all(task.status == REFUSED for task in left):
+        return f"The results of {names} were refused. The update waits until they have run again."
+    return f"The update waits for {names}."
 
 
 def update_part(view: CheckpointView, update: UpdateView, *, over: bool) -> sheet.Block:
@@ -31,6 +39,8 @@ def update_part(view: CheckpointView, update: UpdateView, *, over: bool) -> shee
     if not update.folds:
         nothing = "No channel was written." if over else "No result is in yet, so nothing folds."
         blocks.append(sheet.text(nothing, "muted"))
+    elif any(fold.refused for fold in update.folds):
+        blocks.insert(0, sheet.text("All or nothing: where one key is refused, no key changes.", "small"))
     elif not over:
         blocks.insert(0, sheet.text("As far as results are in; nothing of this is folded yet.", "small"))
     if control:
@@ -44,7 +54,7 @@ def fold_card(fold: UpdateFold, view: CheckpointView) -> sheet.Block:
     """Return one channel: before ⊕ each write = after, and its version on both sides."""
     blocks: list[sheet.Block] = [sheet.tree(fold_rows(fold, view), depth=0)]
     if fold.refused:
-        blocks.insert(0, sheet.note(sentence(fold.refused), "error", name="refused"))
+        blocks.insert(0, sheet.note(fold.refused, "error", name="refused"))
     items = [
         sheet.word(fold.reducer or "last value wins", "muted"),
         sheet.gap(),
@@ -68,12 +78,6 @@ def fold_rows(fold: UpdateFold, view: CheckpointView) -> list[dict[str, Any]]:
     if not fold.refused:
         rows.append({"key": "= after", "value": sheet.node(fold.after)})
     return rows
-
-
-def sentence(refusal: str) -> str:
-    """Return a refusal without the code that the runtime puts below it."""
-    lines = [line for line in refusal.splitlines() if not (line.startswith("[") and line.endswith("]"))]
-    return " ".join(lines)
 
 
 def version_words(fold: UpdateFold) -> str:

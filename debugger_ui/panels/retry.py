@@ -39,7 +39,10 @@ def label(found: Missing) -> str:
 def blocks(view: CheckpointView, found: Missing) -> list[sheet.Block]:
     """Return what failed, what is saved, and what runs again."""
     total = len(found.saved) + len(found.again) + len(found.waiting)
-    title = f"Superstep {view.step + 1} failed: {len(found.saved)} of {total} tasks are saved"
+    what = (
+        f"The update of superstep {view.step + 1} was refused" if found.refused else f"Superstep {view.step + 1} failed"
+    )
+    title = f"{what}: {len(found.saved)} of {total} tasks are saved"
     rows = [sheet.bar([sheet.chip("failed", "failed", "failed"), sheet.word(title, "strong wrap")], name="retry")]
     if found.saved:
         kept = "saved, not run again" if found.keeps else "saved, but run again since another branch is newer"

@@ -77,8 +77,6 @@ def held(view: CheckpointView, can: Abilities, left: tuple[TaskView, ...]) -> st
         return "It waits for an answer."
     if not can.step.allowed and not view.questions:
         return can.step.reason
-    if view.status == "failed" and not any(task.error for task in view.tasks):
-        return "The update of this superstep was refused. Step runs its tasks again."
     return ""
 
 
@@ -111,6 +109,7 @@ def superstep(here: Tab, view: CheckpointView) -> None:
     blocks = [
         head(view),
         steps(view, next_one),
+        *(sheet.problem_note(problem) for problem in view.problems),
         sheet.text(next_words(next_one, busy), "small"),
         plan_part(view, plan, next_one.phase) if plan else unavailable("Plan", can.plan.reason),
         execute_part(view, may),
@@ -148,12 +147,20 @@ def steps(view: CheckpointView, next_one: Stand) -> sheet.Block:
     order = (PLAN, EXECUTE, UPDATE, OVER)
     at = order.index(next_one.phase)
     came = sum(task.status in FINISHED for task in view.tasks)
+    refused = any(task.status == tasks.REFUSED for task in view.tasks)
     labels = ("Plan", f"Execute {came} of {len(view.tasks)}", "Update")
     items: list[sheet.Item] = []
     for place, label in enumerate(labels):
         tone, icon = ("done", "done") if place < at else ("next", "next") if place == at else ("", "todo")
-        items += [sheet.chip(label, tone, icon, title=("done", "comes next", "later")[(place >= at) + (place > at)])]
-        items += [sheet.word("→", "sep")]
+        said = ("done", "comes next", "later")[(place >= at) + (place > at)]
+        if refused and place == order.index(UPDATE):
+            tone, icon, label, said = (
+                "failed",
+                "failed",
+                "Update refused",
+                "comes once more, after its tasks have run again",
+            )
+        items += [sheet.chip(label, tone, icon, title=said), sheet.word("→", "sep")]
     return sheet.bar(items[:-1], name="phases")
 
 
@@ -164,9 +171,10 @@ def next_words(next_one: Stand, busy: bool) -> str:
     if next_one.reason:
         return next_one.reason
     names = grouped(tuple(task.name for task in next_one.left))
+    again = " again" if next_one.left and all(task.status == tasks.REFUSED for task in next_one.left) else ""
     return {
         PLAN: "Phase (P) settles the plan: it runs nothing.",
-        EXECUTE: f"Phase (P) runs {names}. The results are saved as pending writes; no channel changes yet.",
+        EXECUTE: f"Phase (P) runs {names}{again}. The results are saved as pending writes; no channel changes yet.",
         UPDATE: "Phase (P) folds the results into the channels and saves the next checkpoint.",
     }.get(next_one.phase, "")
 
@@ -236,7 +244,7 @@ def task_card(task: TaskView, may: bool) -> sheet.Block:
     card = tasks.task_card(task, f"execute/{task.id}")
     card["blocks"] = task_parts(task)
     if may and task.status not in (*FINISHED, "running"):
-        again = "Run again" if task.status == "failed" else "Run this task"
+        again = "Run again" if task.status in ("failed", tasks.REFUSED) else "Run this task"
         doable = [
             None if task.questions else sheet.word(again, "button", act="run", value=task.id),
             sheet.word("Supply a result", "button", act="supply", value=task.id),

@@ -21,6 +21,7 @@ PENDING = (
 )
 SHEET = "tasks"
 FINISHED = ("saved", "supplied")
+REFUSED = "refused"
 
 
 def tasks(here: Tab, view: CheckpointView) -> None:
@@ -78,7 +79,8 @@ def starting_here(view: CheckpointView, shown: list[TaskView], nesting: Nesting 
 
 def pending_writes(shown: list[TaskView]) -> list[sheet.Block]:
     """Return what finished tasks of the unfinished superstep have written: it does not run again."""
-    rows = [(task, write) for task in shown for write in task.writes if not write.control]
+    finished = [task for task in shown if task.status in FINISHED]
+    rows = [(task, write) for task in finished for write in task.writes if not write.control]
     if not rows:
         return []
     frame = pd.DataFrame(

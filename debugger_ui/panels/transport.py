@@ -189,7 +189,7 @@ def activity(progress: RunProgress, view: CheckpointView | None, nesting: Nestin
         return sheet.bar(
             [sheet.word("Step runs", "muted", name="lead"), sheet.word(grouped(view.next), "strong")], name="activity"
         )
-    if view.tasks and view.status == "ready":
+    if view.tasks and not view.next and view.status != "done":
         return sheet.bar(
             [sheet.word("All results are in. Step folds them into the channels.", "muted")], name="activity"
         )

@@ -159,7 +159,9 @@ def _fold(
     record, child = around
     specs = engine.channels(namespace)
     before = record.channels.get(name, record.state.get(name, MISSING))
-    folded = engine.fold(name, before, [value for _, value in writes], namespace)
+    folding = engine.fold(name, before, [value for _, value in writes], namespace)
+    folded = folding.after
+    worked_out = folded[-1] if folded and not folding.refused else MISSING
     return Fold(
         channel=name,
         reducer=specs[name].reducer if name in specs else "",
@@ -168,9 +170,10 @@ def _fold(
             FoldedWrite(task.id, task.name, value, folded[index] if index < len(folded) else MISSING)
             for index, (task, value) in enumerate(writes)
         ),
-        after=child.channels.get(name, MISSING) if child is not None else (folded[-1] if folded else MISSING),
+        after=child.channels.get(name, MISSING) if child is not None else worked_out,
         version_before=record.versions.get(name),
         version_after=child.versions.get(name) if child is not None else None,
+        refused=folding.refused if child is None else "",
     )
 
 

@@ -140,6 +140,8 @@ def task_status(task: Task) -> TaskStatus:
         return "failed"
     if task.questions:
         return "interrupted"
+    if task.refused:
+        return "refused"
     return "saved" if task.done else "to run"
 
 

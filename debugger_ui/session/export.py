@@ -72,6 +72,7 @@ def _row(record: Record) -> dict[str, Any]:
                 "id": task.id,
                 "node": task.name,
                 "done": task.done,
+                "refused": task.refused,
                 "error": f"{task.failure.type}: {task.failure.message}" if task.failure else None,
                 "questions": [{"id": asked.id, "value": plain(asked.value)} for asked in task.questions],
                 "writes": [[channel, plain(value)] for channel, value in task.writes],

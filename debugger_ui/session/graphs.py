@@ -62,7 +62,7 @@ def _marks(
     for task in record.tasks:
         by_status.setdefault(task.name, set()).add(task_status(task))
     for name, found in by_status.items():
-        if "failed" in found:
+        if found & {"failed", "refused"}:
             marks[name] = "failed"
         elif "interrupted" in found:
             marks[name] = "waiting"

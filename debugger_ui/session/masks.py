@@ -27,7 +27,18 @@ from debugger_ui.session.view_values import MaskView, Path, Problem
 
 SUFFIX = ".forkpoint-masks.json"
 MAX_PATTERN = 400
-WITHOUT_VALUES = ("id", "name", "path", "triggers", "done", "supplied", "attempts", "milliseconds", "namespace")
+WITHOUT_VALUES = (
+    "id",
+    "name",
+    "path",
+    "triggers",
+    "done",
+    "supplied",
+    "refused",
+    "attempts",
+    "milliseconds",
+    "namespace",
+)
 """Parts of a task that say what it is and how it went, and are shown as they are."""
 
 

@@ -14,12 +14,13 @@ def missing(reading: Reading, spot: Spot) -> Missing | None:
     if spot.namespace or not history.is_head(spot.id):
         return None
     record = reading.record(spot)
-    if not any(task.failure is not None for task in record.tasks):
+    if not any(task.failure is not None or task.refused for task in record.tasks):
         return None
     return Missing(
         checkpoint=spot.id,
         saved=tuple(task.name for task in record.tasks if task.done),
         again=tuple(task.name for task in record.tasks if not task.done and not task.questions),
         waiting=tuple(task.name for task in record.tasks if task.questions),
+        refused=any(task.refused for task in record.tasks),
         keeps=spot.id == max(history.by_id),
     )

@@ -260,6 +260,8 @@ class Missing:
     again: tuple[str, ...]
     waiting: tuple[str, ...] = ()
     """Tasks that ask for an answer: a further step leaves them waiting."""
+    refused: bool = False
+    """The update would not take the results of tasks that run again."""
     keeps: bool = True
     """A further step runs only what is missing; False where a newer branch makes it run all tasks again."""
 

@@ -11,7 +11,7 @@ Path = tuple[str | int, ...]
 ThreadStatus = Literal["waiting", "failed", "running", "done", "ready", "empty"]
 """`ready` means that nodes are due and nothing holds them (stopped, forked, or a breakpoint)."""
 
-TaskStatus = Literal["saved", "supplied", "failed", "interrupted", "running", "to run"]
+TaskStatus = Literal["saved", "supplied", "failed", "refused", "interrupted", "running", "to run"]
 """`saved`: its writes are on disk. `to run`: nothing is saved, it runs with the next step."""
 
 RunState = Literal["idle", "running", "pausing", "stopping", "paused", "interrupted", "done", "failed", "stopped"]

@@ -225,7 +225,7 @@ class Asyncio:
         saver: Any = self.run.saver
         common = (effect.config, effect.checkpoint, effect.metadata, effect.new_versions)
         if hasattr(saver, "aput_step"):
-            await self._save(partial(saver.aput_step, *common, effect.writes, nodes=effect.nodes))
+            await self._save(partial(saver.aput_step, *common, effect.writes, **effect.of_step))
         else:
             await self._save(partial(saver.aput, *common))
 

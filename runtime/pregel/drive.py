@@ -232,9 +232,9 @@ class Blocking:
             self._check()
             if self._first:
                 self._outer_saved()
-            self._submitted.append(saver.submit_step(*step, effect.writes, nodes=effect.nodes))
+            self._submitted.append(saver.submit_step(*step, effect.writes, **effect.of_step))
         elif hasattr(saver, "put_step"):
-            self._save(lambda: saver.put_step(*step, effect.writes, nodes=effect.nodes))
+            self._save(lambda: saver.put_step(*step, effect.writes, **effect.of_step))
         else:
             self._save(lambda: saver.put(*step))
 

@@ -56,7 +56,7 @@ class Put:
     """Save a checkpoint, and with it the given writes on the one before it.
 
     `new_versions` are those of the channels that changed since; `nodes`, if known, the nodes whose entries
-    in `versions_seen` changed.
+    in `versions_seen` changed; `folded` the task ids of the writes that made it, None for all that are saved.
     """
 
     config: RunnableConfig
@@ -65,6 +65,12 @@ class Put:
     new_versions: dict[str, Any]
     writes: Sequence[tuple[str, str, Sequence[Write]]] = ()
     nodes: Sequence[str] | None = None
+    folded: Sequence[str] | None = None
+
+    @property
+    def of_step(self) -> dict[str, Any]:
+        """What only a saver that takes whole steps wants to know."""
+        return {"nodes": self.nodes, "folded": self.folded}
 
 
 @dataclass(slots=True)

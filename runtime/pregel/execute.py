@@ -38,6 +38,7 @@ from runtime.pregel.frame import Frame
 from runtime.pregel.model import Write
 from runtime.pregel.questions import ASKED, PASSED, passed_id, passed_questions, questions_id, read_record
 from runtime.pregel.record import savable, without_untracked
+from runtime.pregel.refusals import placed, refused_tasks
 from runtime.pregel.run import Run
 from runtime.pregel.task import Place, Task, path_text
 
@@ -72,6 +73,7 @@ def restore(frame: Frame, tasks: list[Task]) -> None:
         record = records.get(task.id)
         if record is None:
             continue
+        task.refusals = record.refusals
         if record.finished:
             task.writes = list(record.writes)
         elif record.source_node is not None and task.node.error_handler is not None:
@@ -97,6 +99,7 @@ def handler_task(frame: Frame, failed: Task, error: Any) -> Task:
         given=failed.given,
     )
     task.source = failed
+    task.refusals = refused_tasks(frame.pending).get(task.id, 0)
     task.error = error if isinstance(error, BaseException) else RuntimeError(str(error))
     return task
 
@@ -134,7 +137,7 @@ def _from_cache(run: Run, frame: Frame, tasks: Sequence[Task]) -> Generator[Effe
         return
     keys = {}
     for task in tasks:
-        if not task.writes:
+        if not task.writes and not task.refusals:  # the cache would only give the same result again
             key = cache_key(run, frame, task)
             if key is not None:
                 keys[key] = task
@@ -272,7 +275,8 @@ class _Superstep:
 
     def save(self, task: Task, writes: Iterable[Write]) -> Generator[Effect, Any, None]:
         """Save writes of a task on the checkpoint that it started from."""
-        yield from self._put(task.id, task.path, list(writes))
+        for place, part in placed(task, writes):
+            yield from self._put(place, task.path, part)
 
     def _put(self, task_id: str, path: Any, writes: list[Write]) -> Generator[Effect, Any, None]:
         run, frame = self.run, self.frame

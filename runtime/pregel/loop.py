@@ -20,11 +20,11 @@ from runtime.pregel.frame import Frame
 from runtime.pregel.halting import halts, on_the_way, took_input, waiting
 from runtime.pregel.model import Write
 from runtime.pregel.plan import plan
-from runtime.pregel.questions import REFUSED
 from runtime.pregel.record import addressed, checkpoint_of, commit, save_tasks
+from runtime.pregel.refusals import barrier_id, folded_ids, refusal
 from runtime.pregel.run import Run
 from runtime.pregel.start import begin
-from runtime.pregel.task import Task, uuid_shaped
+from runtime.pregel.task import Task
 from runtime.pregel.update import REFUSED_TASKS, update
 
 Loop = Generator[Effect, Any, None]
@@ -91,16 +91,16 @@ def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loo
     except Exception as error:
         yield from save_tasks(frame, outcome.unsaved)
         if run.saves and frame.config is not None:
-            refused = list(getattr(error, REFUSED_TASKS, ()))
-            record: list[Write] = [(ERROR, error), (REFUSED, refused)]
-            yield PutWrites(frame.config, record, uuid_shaped("barrier", frame.checkpoint_id), "")
+            ids = getattr(error, REFUSED_TASKS, ())
+            record: list[Write] = [(ERROR, error), refusal(task for task in tasks if task.id in ids)]
+            yield PutWrites(frame.config, record, barrier_id(frame), "")
         raise
     frame.advance(changes)
     if run.is_node and any(task.name == START for task in tasks):
         frame.mark_input()
     frame.pending = []
     run.exit_writes.clear()
-    yield from commit(run, frame, "loop", outcome.unsaved)
+    yield from commit(run, frame, "loop", outcome.unsaved, folded=folded_ids(tasks))
     if not changes.updated.isdisjoint(run.output_set):
         events.values(run, frame)
 

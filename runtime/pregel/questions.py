@@ -21,6 +21,7 @@ from xxhash import xxh3_128_hexdigest
 
 from runtime._constants import ERROR, ERROR_SOURCE_NODE, INTERRUPT, NULL_TASK_ID, RESUME
 from runtime.errors import MisalignedResumeError, UnknownInterruptError, mark_invalid_resume
+from runtime.pregel.refusals import LASTING, REFUSED, owners, refused_tasks
 from runtime.pregel.task import uuid_shaped
 from runtime.types import Interrupt, interrupt_id
 
@@ -32,9 +33,6 @@ _plain = JsonPlusSerializer()
 
 ASKED = "__asked__"
 """Channel of the record of what a task has asked: for each question its id, and a digest of its content."""
-
-REFUSED = "__refused__"
-"""Channel of the record that the barrier refused results: ids of the tasks that have to run again."""
 
 PASSED = "__passed__"
 """Channel of the record that a task has stopped without a question: `[task id, n, question ids]`.
@@ -123,12 +121,20 @@ def digest(value: Any) -> str:
 
 
 class TaskRecord:
-    """What the saved writes of a checkpoint say about one task."""
+    """What the saved writes of a checkpoint say about one task.
 
-    __slots__ = ("answers", "error", "interrupts", "passed", "source_node", "writes")
+    Attributes:
+        writes: Its result; empty while it has none that counts.
+        refusals: How many of its results the barrier has refused.
+        refused: The last of them.
+    """
+
+    __slots__ = ("answers", "error", "interrupts", "passed", "refusals", "refused", "source_node", "writes")
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, Any]] = []
+        self.refusals = 0
+        self.refused: list[tuple[str, Any]] = []
         self.interrupts: tuple[Interrupt[Any], ...] = ()
         self.answers: list[Any] = []
         self.passed: set[str] = set()
@@ -165,16 +171,18 @@ class TaskRecord:
 def read_record(pending: Collection[PendingWrite]) -> dict[str, TaskRecord]:
     """Saved writes by task id; input to the superstep itself (the null task) left out."""
     records: dict[str, TaskRecord] = {}
-    refused: set[str] = set()
-    for task_id, channel, value in pending:
-        if task_id == NULL_TASK_ID or channel in (ASKED, PASSED):
+    refused = refused_tasks(pending)
+    owner = owners(refused)
+    for place, channel, value in pending:
+        if place == NULL_TASK_ID or channel in (ASKED, PASSED, REFUSED):
             continue
-        if channel == REFUSED:
-            refused.update(value)
-            continue
-        records.setdefault(task_id, TaskRecord()).note(channel, value)
-    for task_id in refused.intersection(records):
-        records[task_id].writes = []
+        task_id, number = owner.get(place, (place, 0))
+        record = records.setdefault(task_id, TaskRecord())
+        record.refusals = refused.get(task_id, 0)
+        if number == record.refusals or channel in LASTING:
+            record.note(channel, value)
+        elif number == record.refusals - 1 and channel not in CONTROL_WRITES:
+            record.refused.append((channel, value))
     for task_id, (_, ids) in passed_questions(pending).items():
         if task_id in records:
             records[task_id].passed = set(ids)

@@ -20,6 +20,7 @@ from runtime.channels.untracked_value import UntrackedValue
 from runtime.checkpoint.ids import next_checkpoint_id
 from runtime.pregel.effects import Effect, Put, PutWrites
 from runtime.pregel.frame import Frame
+from runtime.pregel.refusals import placed
 from runtime.pregel.run import Run
 from runtime.pregel.task import Task, path_text
 from runtime.types import Send
@@ -90,6 +91,7 @@ def commit(
     source: str,
     unsaved: Sequence[Task] = (),
     newest: str | None = None,
+    folded: Sequence[str] | None = None,
 ) -> Generator[Effect, Any, None]:
     """Make the frame's position a checkpoint of the thread, and go on to the next step.
 
@@ -99,6 +101,7 @@ def commit(
         source: What made the checkpoint: `input`, `loop`, `update` or `fork`.
         unsaved: Tasks whose writes are to be saved along with the checkpoint.
         newest: An id on the thread that the new one has to come after.
+        folded: Under which task ids the writes stand that made it; None for all that stand on its parent.
     """
     came_from = frame.config
     advance_id(run, frame, newest)
@@ -107,17 +110,27 @@ def commit(
         frame.step += 1
         return
     if run.saves:
-        yield _put(run, frame, came_from, unsaved)
+        yield _put(run, frame, came_from, unsaved, folded)
         frame.parent_config = came_from
     frame.changed, frame.changed_nodes = {}, set()
     frame.config = run.at(frame.checkpoint_id)
     frame.step += 1
 
 
-def _put(run: Run, frame: Frame, parent: RunnableConfig | None, unsaved: Sequence[Task]) -> Put:
+def _put(
+    run: Run,
+    frame: Frame,
+    parent: RunnableConfig | None,
+    unsaved: Sequence[Task],
+    folded: Sequence[str] | None,
+) -> Put:
     """The effect that saves the frame: what changed since its parent, if the saver takes that, or all of it."""
     partial = parent is not None and hasattr(run.saver, "put_step")
-    writes = [(task.id, path_text(task.path), savable(frame, task.writes)) for task in unsaved]
+    writes = [
+        (place, path_text(task.path), savable(frame, part))
+        for task in unsaved
+        for place, part in placed(task, task.writes)
+    ]
     return Put(
         addressed(run, parent if parent is not None else run.at(None)),
         checkpoint_of(frame, tuple(frame.changed) if partial else None, live=partial and run.saves_at_once),
@@ -125,6 +138,7 @@ def _put(run: Run, frame: Frame, parent: RunnableConfig | None, unsaved: Sequenc
         dict(frame.changed if parent is not None else frame.versions),
         writes,
         tuple(frame.changed_nodes) if partial else None,
+        folded,
     )
 
 
@@ -141,4 +155,5 @@ def save_tasks(frame: Frame, tasks: Sequence[Task]) -> Generator[Effect, Any, No
     """Save writes that were waiting for a checkpoint that will not be made."""
     for task in tasks:
         if frame.config is not None:
-            yield PutWrites(frame.config, list(task.writes), task.id, path_text(task.path))
+            for place, writes in placed(task, task.writes):
+                yield PutWrites(frame.config, writes, place, path_text(task.path))

@@ -8,7 +8,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -24,8 +24,9 @@ from runtime.pregel.frame import Frame
 from runtime.pregel.loading import load_frame
 from runtime.pregel.loop import Loop, finish, fold, incomplete
 from runtime.pregel.plan import Verdict, explain, plan
-from runtime.pregel.questions import read_record
+from runtime.pregel.questions import TaskRecord, read_record
 from runtime.pregel.record import save_tasks
+from runtime.pregel.refusals import result_id
 from runtime.pregel.run import Run
 from runtime.pregel.snapshot import apply_null_writes, task_views
 from runtime.pregel.start import begin
@@ -60,7 +61,8 @@ class Planned:
 class PlannedTask:
     """A task of the superstep at hand.
 
-    `status` is `saved` (its result is there), `supplied` (by hand), `interrupted`, `failed` or `to run`.
+    `status` is `saved` (its result is there), `supplied` (by hand), `interrupted`, `failed`, `refused` (by the
+    barrier, so that it runs again; `writes` are what was refused) or `to run`.
     """
 
     id: str
@@ -72,6 +74,10 @@ class PlannedTask:
     writes: tuple[tuple[str, Any], ...]
     error: Any
     interrupts: tuple[Any, ...]
+    place: str
+    """The task id under which its result stands, or will: its own, if none was refused."""
+    refusals: int
+    """How many of its results the barrier has refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +151,14 @@ def _supply(run: Run, frame: Frame, tasks: list[Task], supplied: Mapping[str, An
             continue
         task.writes = yield Settle(TaskContext(run, frame, task), supplied[task.id])
         if frame.config is not None:
-            yield PutWrites(frame.config, list(task.writes), task.id, path_text(task.path))
-            yield PutWrites(frame.config, [(SUPPLIED, task.id)], supplied_id(task.id), path_text(task.path))
+            yield from save_tasks(frame, [task])
+            place = result_id(task.id, task.refusals)
+            yield PutWrites(frame.config, [(SUPPLIED, place)], supplied_id(place), path_text(task.path))
 
 
-def supplied_id(task_id: str) -> str:
-    """The task id under which it is recorded that a task's result was supplied."""
-    return uuid_shaped("supplied", task_id)
+def supplied_id(place: str) -> str:
+    """The task id under which it is recorded that the result under another one was supplied."""
+    return uuid_shaped("supplied", place)
 
 
 def _execute(run: Run, frame: Frame, tasks: list[Task], move: Move) -> Loop:
@@ -191,32 +198,39 @@ def plan_program(run: Run, config: RunnableConfig) -> Generator[Effect, Any, Pla
     records = read_record(frame.pending)
     by_hand = {value for _, channel, value in frame.pending if channel == SUPPLIED}
     run.stop = frame.step + run.recursion_limit
-    found = []
-    for task in tasks:
-        view = task_views(run, frame, [task])[0]
-        record = records.get(task.id)
-        status = "to run"
-        if record is not None and record.finished:
-            status = "supplied" if task.id in by_hand else "saved"
-        elif view.interrupts:
-            status = "interrupted"
-        elif view.error is not None:
-            status = "failed"
-        writes = tuple(record.writes) if record is not None else ()
-        found.append(
-            PlannedTask(
-                task.id,
-                task.name,
-                task.path,
-                tuple(task.triggers),
-                _input(run, frame, task),
-                status,
-                writes,
-                view.error,
-                tuple(view.interrupts),
-            )
-        )
+    views = task_views(run, frame, tasks, records=records)
+    found = [
+        _planned(run, frame, task, view, records.get(task.id) or TaskRecord(), by_hand)
+        for task, view in zip(tasks, views, strict=True)
+    ]
     return Planned(tuple(explain(frame)), tuple(found))
+
+
+def _planned(
+    run: Run, frame: Frame, task: Task, view: PregelTask, record: TaskRecord, by_hand: Collection[str]
+) -> PlannedTask:
+    place = result_id(task.id, record.refusals)
+    if record.finished:
+        status = "supplied" if place in by_hand else "saved"
+    elif view.interrupts:
+        status = "interrupted"
+    elif view.error is not None:
+        status = "failed"
+    else:
+        status = "refused" if record.refused else "to run"
+    return PlannedTask(
+        task.id,
+        task.name,
+        task.path,
+        tuple(task.triggers),
+        _input(run, frame, task),
+        status,
+        tuple(record.refused if status == "refused" else record.writes),
+        view.error,
+        tuple(view.interrupts),
+        place,
+        record.refusals,
+    )
 
 
 def _input(run: Run, frame: Frame, task: Task) -> Any:
@@ -235,7 +249,7 @@ def explain_update_program(run: Run, config: RunnableConfig) -> Generator[Effect
     """How the results that are saved for a checkpoint's superstep fold into the next state."""
     frame, tasks = yield from _superstep_at(run, config)
     restore(frame, tasks)
-    finished = [task for task in tasks if task.writes]
+    finished = _results(frame, tasks)
     versions: dict[str, Any] = {}
     refusal = None
     try:
@@ -260,6 +274,16 @@ def explain_update_program(run: Run, config: RunnableConfig) -> Generator[Effect
             )
         )
     return folds
+
+
+def _results(frame: Frame, tasks: Sequence[Task]) -> list[Task]:
+    """The tasks with a result to fold. Those that were refused are among them until the first of them has a new one."""
+    if not any(task.refusals and task.writes for task in tasks):
+        records = read_record(frame.pending)
+        for task in tasks:
+            if not task.writes and task.id in records:
+                task.writes = list(records[task.id].refused)
+    return [task for task in tasks if task.writes]
 
 
 def _reducer_name(channel: Any) -> str | None:

@@ -41,6 +41,7 @@ class Task:
         given: The input that came with it (a Send's argument), or MISSING to read the state.
         writes: What it put on channels; empty until it has finished.
         error: What it failed with, in this or an earlier attempt to finish the superstep.
+        refusals: How many of its results the barrier has refused: as long, it runs again.
     """
 
     __slots__ = (
@@ -54,6 +55,7 @@ class Task:
         "node",
         "ns",
         "path",
+        "refusals",
         "source",
         "step",
         "timeout",
@@ -81,6 +83,7 @@ class Task:
         self.interrupts: tuple[Any, ...] = ()
         self.error: BaseException | None = None
         self.source: Task | None = None
+        self.refusals = 0
         self.call: Any = None
         self._id = ""
 

@@ -28,7 +28,7 @@ CONTROL = frozenset({NO_WRITES, PUSH, RESUME, INTERRUPT, RETURN, ERROR, ERROR_SO
 
 
 REFUSED_TASKS = "_forkpoint_refused_tasks"
-"""Attribute of an error that a channel raised: ids of the tasks whose writes it would not take."""
+"""Attribute of an error that refuses a superstep: ids of the tasks whose writes are of no use."""
 
 
 def count_up(current: Version | None) -> Version:
@@ -123,13 +123,18 @@ def by_channel(frame: Frame, tasks: Iterable[Task]) -> dict[str, list[tuple[Task
 
 def _check_send(frame: Frame, task: Task, value: Any) -> None:
     if not isinstance(value, Send):
-        raise InvalidUpdateError(f"node {task.name!r} put {value!r} among the Sends; expected a Send")
-    if value.node not in frame.topology.nodes:
+        said = f"node {task.name!r} put {value!r} among the Sends; expected a Send"
+    elif value.node not in frame.topology.nodes:
         known = ", ".join(repr(n) for n in frame.topology.nodes if not n.startswith("__"))
-        raise InvalidUpdateError(
+        said = (
             f"node {task.name!r} addressed a Send to {value.node!r}, which graph "
             f"{frame.topology.name!r} does not have; its nodes are {known}"
         )
+    else:
+        return
+    error = InvalidUpdateError(said)
+    setattr(error, REFUSED_TASKS, (task.id,))
+    raise error
 
 
 def _apply(channel: BaseChannel[Any, Any, Any], name: str, entries: list[tuple[Task, Any]]) -> bool:

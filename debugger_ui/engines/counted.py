@@ -1,0 +1,73 @@
+"""Which pending writes of a checkpoint count, and whose they are.
+
+A task whose result the barrier refused runs again, and what comes of that is recorded under another id: nothing in a
+record is replaced. Here it is the task's own again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from debugger_ui.engines import naming
+
+REFUSED = "__refused__"
+"""`{task: [n, id]}`: n results of the task were refused so far, and its next one stands under the id."""
+LASTING = (naming.INTERRUPT, naming.RESUME)
+"""What is recorded of a task whatever became of its result."""
+
+Write = tuple[str, str, Any]
+"""Task, channel, value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The writes that count, by the tasks that they are of. The `refused` tasks have no result but a refused one."""
+
+    writes: Sequence[Write]
+    refused: frozenset[str] = frozenset()
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The tasks, and the barrier, whose error is the last that is known of them."""
+        settled = {task for task, channel, _ in self.writes if naming.settles(channel)} - self.refused
+        found = dict.fromkeys(task for task, channel, _ in self.writes if channel == naming.ERROR)
+        return tuple(task for task in found if task not in settled)
+
+
+def counted(pending: Sequence[Write]) -> Counted:
+    """Return the writes that count: questions that were passed, refused results and past refusals left out."""
+    writes = naming.asked_still(pending)
+    refusals = [(place, note) for place, channel, note in writes if channel == REFUSED and isinstance(note, Mapping)]
+    if not refusals:
+        return Counted(writes)
+    places = _places([note for _, note in refusals])
+    owner = {place: task for task, ids in places.items() for place in ids}
+    settled = {place for place, channel, _ in writes if naming.settles(channel)}
+    refused = frozenset(task for task, ids in places.items() if ids[-1] not in settled)
+    past = {barrier for barrier, note in refusals if all(_is_past(places, refused, task, note[task]) for task in note)}
+    shown = {task: ids[-2] if task in refused else ids[-1] for task, ids in places.items()}
+    found: list[Write] = []
+    for place, channel, value in writes:
+        task = owner.get(place, place)
+        if channel == REFUSED or (place in past and channel == naming.ERROR):
+            continue
+        if task in places and channel not in LASTING:
+            newest = places[task][-1]
+            if place != (shown[task] if naming.settles(channel) else newest):
+                continue
+        found.append((task, channel, value))
+    return Counted(found, refused)
+
+
+def _places(notes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return for each task the ids under which its results stand, the first refused one first."""
+    found: dict[str, dict[int, str]] = {}
+    for note in notes:
+        for task, (number, place) in note.items():
+            found.setdefault(task, {0: task})[int(number)] = str(place)
+    return {task: [ids[number] for number in sorted(ids)] for task, ids in found.items()}
+
+
+def _is_past(places: Mapping[str, list[str]], refused: frozenset[str], task: str, said: Sequence[Any]) -> bool:
+    """Whether a task has a result, or a refusal, that is newer than the refusal in which it was named."""
+    return task not in refused or said[1] != places[task][-1]

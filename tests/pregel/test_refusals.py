@@ -1,0 +1,192 @@
+"""A superstep that the barrier refused: its record, and what its tasks do when they run again."""
+
+import pytest
+from langgraph.cache.memory import InMemoryCache
+
+from runtime.errors import InvalidUpdateError
+from runtime.graph import START
+from runtime.types import CachePolicy, Command, Send, interrupt
+from tests.kit.graphs import builder, thread
+
+
+class Conflict:
+    """Two writers of a plain key, until one of them is told to write something else; and a third one beside them."""
+
+    def __init__(self, calls):
+        self.calls = calls
+        self.writes = {"a": {"value": "a1"}, "b": {"value": "b1"}}
+
+    def node(self, name):
+        def act(state):
+            self.calls[name] += 1
+            return self.writes[name]
+
+        return act
+
+    def beside(self, state):
+        self.calls["c"] += 1
+        return {"log": ["c"]}
+
+    def graph(self, saver, **compiled):
+        nodes = {"a": self.node("a"), "b": self.node("b"), "c": self.beside}
+        return builder((START, "a"), (START, "b"), (START, "c"), **nodes).compile(checkpointer=saver, **compiled)
+
+
+@pytest.fixture
+def conflict(calls):
+    return Conflict(calls)
+
+
+def refuse(run, graph, given=None):
+    with pytest.raises(InvalidUpdateError, match="'value'"):
+        run(graph, given, thread())
+
+
+def standing(run, graph, config):
+    """How each task of a checkpoint's superstep stands, with what it wrote."""
+    return {task.name: (task.status, dict(task.writes)) for task in run.plan(graph, config).tasks}
+
+
+def folds(run, graph, config):
+    return {fold.channel: fold for fold in run.explain(graph, config)}
+
+
+def test_the_refused_results_are_shown_with_what_refused_them(run, saver, conflict):
+    graph = conflict.graph(saver)
+    refuse(run, graph, {"log": []})
+    assert standing(run, graph, thread()) == {
+        "a": ("refused", {"value": "a1"}),
+        "b": ("refused", {"value": "b1"}),
+        "c": ("saved", {"log": ["c"]}),
+    }
+    shown = folds(run, graph, thread())
+    assert [(node, value) for _, node, value, _ in shown["value"].steps] == [("a", "a1"), ("b", "b1")]
+    assert "'value'" in shown["value"].refused
+    assert (shown["log"].after, shown["log"].refused) == (["c"], None)
+
+
+def test_what_is_written_the_second_time_is_what_is_recorded(run, saver, conflict):
+    graph = conflict.graph(saver)
+    refuse(run, graph, {"log": []})
+    before = run.state(graph, thread()).config
+    conflict.writes = {"a": {"value": "a2"}, "b": {"log": ["b2"]}}
+    assert run(graph, None, thread()) == {"log": ["b2", "c"], "total": 0, "value": "a2"}
+    assert conflict.calls == {"a": 2, "b": 2, "c": 1}
+    assert standing(run, graph, before) == {
+        "a": ("saved", {"value": "a2"}),
+        "b": ("saved", {"log": ["b2"]}),
+        "c": ("saved", {"log": ["c"]}),
+    }
+    shown = folds(run, graph, before)
+    assert {name: fold.after for name, fold in shown.items()} == {"value": "a2", "log": ["b2", "c"]}
+
+
+def test_every_refusal_is_recorded(run, saver, conflict):
+    graph = conflict.graph(saver)
+    refuse(run, graph, {"log": []})
+    conflict.writes["a"] = {"value": "a2"}
+    refuse(run, graph)
+    assert standing(run, graph, thread())["a"] == ("refused", {"value": "a2"})
+    conflict.writes = {"a": {"log": ["a3"]}, "b": {"value": "b3"}}
+    assert run(graph, None, thread()) == {"log": ["a3", "c"], "total": 0, "value": "b3"}
+    assert conflict.calls == {"a": 3, "b": 3, "c": 1}
+
+
+def test_a_task_that_has_run_again_does_not_run_a_third_time(run, saver, conflict):
+    graph = conflict.graph(saver)
+    refuse(run, graph, {"log": []})
+    conflict.writes["a"] = {"value": "a2"}
+    again = next(task.id for task in run.plan(graph, thread()).tasks if task.name == "a")
+    run.step(graph, thread(), phase="execute", tasks=[again])
+    assert standing(run, graph, thread())["a"] == ("saved", {"value": "a2"})
+    assert standing(run, graph, thread())["b"] == ("refused", {"value": "b1"})
+    assert [node for _, node, _, _ in folds(run, graph, thread())["value"].steps] == ["a"]
+    conflict.writes["b"] = {"log": ["b2"]}
+    assert run(conflict.graph(saver), None, thread())["value"] == "a2"
+    assert conflict.calls == {"a": 2, "b": 2, "c": 1}
+
+
+def test_another_result_can_be_supplied(run, saver, conflict):
+    graph = conflict.graph(saver)
+    refuse(run, graph, {"log": []})
+    ids = {task.name: task.id for task in run.plan(graph, thread()).tasks}
+    run.step(graph, thread(), phase="execute", tasks=[ids["a"]], supply={ids["b"]: {"log": ["by hand"]}})
+    stood = standing(run, graph, thread())
+    assert (stood["a"][0], stood["b"]) == ("saved", ("supplied", {"log": ["by hand"]}))
+    assert run.step(graph, thread(), phase="update").values == {"log": ["by hand", "c"], "total": 0, "value": "a1"}
+    assert conflict.calls == {"a": 2, "b": 1, "c": 1}
+
+
+def test_a_result_that_was_supplied_and_refused_is_no_more_supplied(run, saver, conflict):
+    graph = conflict.graph(saver)
+    run.step(graph, thread(), {"log": []})
+    run.step(graph, thread())
+    ids = {task.name: task.id for task in run.plan(graph, thread()).tasks}
+    with pytest.raises(InvalidUpdateError, match="'value'"):
+        run.step(graph, thread(), supply={ids["b"]: {"value": "by hand"}})
+    assert standing(run, graph, thread())["b"] == ("refused", {"value": "by hand"})
+    conflict.writes["b"] = {"log": ["b2"]}
+    run.step(graph, thread(), phase="execute")
+    assert standing(run, graph, thread())["b"] == ("saved", {"log": ["b2"]})
+
+
+def test_an_error_of_the_second_time_is_its_own(run, saver, conflict):
+    graph = conflict.graph(saver)
+    refuse(run, graph, {"log": []})
+    conflict.writes["b"] = 7  # no update: the node itself fails
+    with pytest.raises(InvalidUpdateError, match="'b'"):
+        run(graph, None, thread())
+    stood = standing(run, graph, thread())
+    assert (stood["a"], stood["b"][0]) == (("saved", {"value": "a1"}), "failed")
+    conflict.writes["b"] = {"log": ["b2"]}
+    assert run(graph, None, thread()) == {"log": ["b2", "c"], "total": 0, "value": "a1"}
+    assert conflict.calls == {"a": 2, "b": 3, "c": 1}
+
+
+def test_a_cache_does_not_give_a_refused_result_again(run, saver, conflict):
+    made = builder((START, "a"), (START, "b"), b=conflict.node("b"))
+    made.add_node("d", conflict.node("a"), cache_policy=CachePolicy())
+    made.add_edge(START, "d")
+    graph = made.compile(checkpointer=saver, cache=InMemoryCache())
+    refuse(run, graph, {"log": []})
+    conflict.writes["a"] = {"total": 4}
+    assert run(graph, None, thread()) == {"log": ["a"], "total": 4, "value": "b1"}
+
+
+def test_answers_outlive_a_refusal(run, saver, conflict):
+    def asks(state):
+        said = interrupt("which key?")
+        return {"value": said} if "a2" not in conflict.writes else {"total": int(said)}
+
+    graph = builder((START, "asks"), (START, "b"), asks=asks, b=conflict.node("b")).compile(checkpointer=saver)
+    run(graph, {"log": []}, thread())
+    with pytest.raises(InvalidUpdateError, match="'value'"):
+        run(graph, Command(resume="7"), thread())
+    conflict.writes["a2"] = True
+    assert run(graph, None, thread()) == {"log": [], "total": 7, "value": "b1"}
+
+
+def test_a_send_to_a_node_that_is_gone_is_sent_anew(run, saver, calls):
+    def made(target):
+        def sends(state):
+            calls["sends"] += 1
+            return [Send(target, 1)]
+
+        def fails(state):
+            calls["fails"] += 1
+            if calls["fails"] == 1:
+                raise RuntimeError("once")
+            return {"log": ["fine"]}
+
+        found = builder(
+            (START, "fails"), (START, "plan"), fails=fails, **{target: lambda n: {"log": [f"{target} {n}"]}}
+        )
+        found.add_conditional_edges("plan", sends, [target])
+        return found.compile(checkpointer=saver)
+
+    with pytest.raises(RuntimeError, match="once"):
+        run(made("work"), {"log": []}, thread())
+    with pytest.raises(InvalidUpdateError, match="'work'"):
+        run(made("other"), None, thread())
+    assert run(made("other"), None, thread())["log"] == ["fine", "plan", "other 1"]
+    assert calls == {"sends": 2, "fails": 2}
