@@ -371,6 +371,7 @@ class Acting:
 
 def _moved_on() -> Exception:
     return refuse(
-        "This question has been answered already, or its thread has moved on. Your answer was not used.",
+        "This question has been answered already, or its thread has moved on. Your answer was not used. To keep it as "
+        "a branch, go to the question's checkpoint; Tasks shows there what was answered, and Answer otherwise.",
         kind="moved-on",
     )
