@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import pytest
 from typing_extensions import TypedDict
 
+from runtime.errors import InvalidUpdateError
 from runtime.graph import START, StateGraph
 from runtime.types import Command, Send, interrupt
 from tests.crash.points import Points
@@ -121,6 +123,41 @@ def fork(place: Place) -> None:
         place.face(made, None, thread() if edits else branch, durability=place.durability)
 
 
+# --- an update that was refused -----------------------------------------------------------------------
+
+
+def conflict(place: Place, *, agree: bool) -> Any:
+    """Two nodes that write one plain key, unless they agree, and one beside them."""
+
+    def node(name: str, key: str) -> Callable[[Any], Any]:
+        def run(state: Any) -> Any:
+            with place.ran.open("a", encoding="utf-8") as file:
+                file.write(f"{name}\n")
+            place.points.at(f"node {name}")
+            return {key: [name]}
+
+        return run
+
+    made = StateGraph(State)
+    for name, key in ("left", "inner"), ("right", "log" if agree else "inner"), ("beside", "log"):
+        made.add_node(name, node(name, key))
+        made.add_edge(START, name)
+    return made.compile(checkpointer=place.saver)
+
+
+def refused(place: Place) -> None:
+    """A superstep of which all results are saved, and whose update was refused."""
+    with pytest.raises(InvalidUpdateError):
+        place.face(conflict(place, agree=False), {"log": []}, thread(), durability=place.durability)
+
+
+def retry(place: Place) -> None:
+    """Run again what was refused, unless that is done; now they agree."""
+    made = conflict(place, agree=True)
+    if place.face.state(made, thread()).tasks:
+        place.face(made, None, thread(), durability=place.durability)
+
+
 # --- removing, copying, a newer schema ----------------------------------------------------------------
 
 
@@ -171,6 +208,7 @@ STORIES = {
     "run": Story(None, run, ("sync", "async", "exit")),
     "answer": Story(run, answer, ("sync", "async")),
     "fork": Story(finished, fork, ("sync", "async")),
+    "retry": Story(refused, retry, ("sync", "async")),
     "tidy": Story(two_threads, tidy, ("sync",)),
     "migrate": Story(older, migrate, ("sync",), old=True),
 }

@@ -24,6 +24,8 @@ SAMPLE = {
     Combination("sqlite", "answer", "async", "sync"): 3,
     Combination("sqlite", "fork", "sync", "sync"): 3,
     Combination("sqlite", "fork", "async", "async"): 3,
+    Combination("sqlite", "retry", "sync", "sync"): 3,
+    Combination("sqlite", "retry", "async", "async"): 2,
     Combination("sqlite", "tidy", "sync", "sync"): 4,
     Combination("sqlite", "migrate", "sync", "sync"): 4,
     Combination("postgres", "run", "async", "async"): 2,
