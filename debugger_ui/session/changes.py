@@ -3,7 +3,9 @@
 Versions are compared first, so values are read only where the key was written at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from debugger_ui.engines.base import MISSING, Outline, Record
@@ -16,6 +18,9 @@ from debugger_ui.session.view_values import Path, ValueView
 
 MAX_HOPS = 60
 MAX_DEPTH = 12
+MOST_OUTLINES = 512
+MOST_VALUES = 128
+"""Checkpoints of which one value is held at a time."""
 
 
 class Changes:
@@ -25,33 +30,74 @@ class Changes:
         self.reading = reading
         self.spot = spot
         self.history = reading.history(spot.thread, spot.namespace)
+        self._outlines: dict[str, Outline] = {}
+        self._found: dict[Path, list[tuple[int, int, ChangePoint | None]]] = {}
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {id_: place for place, id_ in enumerate(self.history.path(self.spot.id))}
 
     def last(self, path: Path, at: str = "") -> ChangePoint | None:
-        """Return where the value at the path became what it is at a checkpoint."""
-        line = self.history.path(at or self.spot.id)
-        outlines = self.reading.engine.outlines(self.spot.thread, line, self.spot.namespace)
-        for index in range(len(line) - 1, -1, -1):
-            parent = line[index - 1] if index else ""
-            if self._may_change(outlines.get(line[index]), path) or not parent:
-                point = self._point(path, parent, line[index])
-                if point is not None:
-                    return point
-        return None
+        """Return where the value at the path became what it is at the cursor, or at a checkpoint before it.
+
+        What was found is kept: from any checkpoint between a start and its change the answer is the same.
+        """
+        at = at or self.spot.id
+        start = self._places[at]
+        found = self._found.setdefault(path, [])
+        for first, last, point in found:
+            if first <= start <= last:
+                return point
+        point = self._first(path, self._back(at))
+        found.append((self._places[point.checkpoint] if point is not None else 0, start, point))
+        return point
 
     def next(self, path: Path) -> ChangePoint | None:
         """Return where on the cursor's branch the value changes next."""
         branch = self.history.branches[self.spot.branch]
         line = self.history.path(branch.head)
-        rest = line[line.index(self.spot.id) + 1 :] if self.spot.id in line else []
-        outlines = self.reading.engine.outlines(self.spot.thread, rest, self.spot.namespace)
-        before = self.spot.id
-        for id_ in rest:
-            if self._may_change(outlines.get(id_), path):
-                point = self._point(path, before, id_)
+        return self._first(path, line[line.index(self.spot.id) + 1 :] if self.spot.id in line else [])
+
+    def _back(self, id_: str) -> Iterator[str]:
+        """Yield a checkpoint and what came before it, back to the root."""
+        while id_:
+            yield id_
+            id_ = self.history.parents.get(id_, "")
+
+    def _first(self, path: Path, ids: Iterable[str]) -> ChangePoint | None:
+        """Return the first of the checkpoints at which the value is not what it was before it."""
+        for these in growing(self._written(path, ids), 1, MOST_VALUES):
+            for id_ in self._differing(path, these):
+                point = self._point(path, self.history.parents.get(id_, ""), id_)
                 if point is not None:
                     return point
-            before = id_
         return None
+
+    def _written(self, path: Path, ids: Iterable[str]) -> Iterator[str]:
+        """Yield those of the checkpoints that wrote the path's key, and the root."""
+        for page in growing(ids, 8, MOST_OUTLINES):
+            new = [id_ for id_ in page if id_ not in self._outlines]
+            self._outlines.update(self.reading.engine.outlines(self.spot.thread, new, self.spot.namespace))
+            for id_ in page:
+                if self._may_change(self._outlines.get(id_), path) or not self.history.parents.get(id_):
+                    yield id_
+
+    def _differing(self, path: Path, ids: Sequence[str]) -> Sequence[str]:
+        """Return those of the checkpoints at which the stored value may be another one than before.
+
+        A key is also written when a node gives a reducer nothing to add: then it has a new version, and no new value.
+        """
+        if len(ids) == 1 or not path:
+            return ids
+        parents = {id_: self.history.parents.get(id_, "") for id_ in ids}
+        wanted = sorted({*ids, *parents.values()} - {""})
+        key = str(path[0])
+        held = {id_: look_in(values, path) for id_, values in self.reading.values(self.spot, wanted, [key])}
+        return [
+            id_
+            for id_, parent in parents.items()
+            if not parent or not same(held.get(parent, MISSING), held.get(id_, MISSING))
+        ]
 
     def _may_change(self, outline: Outline | None, path: Path) -> bool:
         return outline is None or not path or str(path[0]) in outline.changed
@@ -62,7 +108,7 @@ class Changes:
         before = self.reading.record(self.spot, parent) if parent else None
         old = look(before, path) if before is not None else MISSING
         new = look(after, path)
-        if (old is MISSING and new is MISSING) or (old is not MISSING and new is not MISSING and equal(old, new)):
+        if same(old, new):
             return None
         return ChangePoint(
             path=path,
@@ -137,14 +183,32 @@ def reads_of(given: Any) -> tuple[str, ...]:
 
 def look(record: Record, path: Path) -> Any:
     """Return what sits at a path of a record's state, or MISSING."""
-    if not path:
-        return dict(record.state)
-    if path[0] not in record.state:
+    return look_in(record.state, path) if path else dict(record.state)
+
+
+def look_in(state: Mapping[str, Any], path: Path) -> Any:
+    """Return what sits at a path in some of a state's keys, or MISSING."""
+    if path[0] not in state:
         return MISSING
     try:
-        return at_path(record.state[str(path[0])], tuple(path[1:]))
+        return at_path(state[str(path[0])], tuple(path[1:]))
     except LookupError:
         return MISSING
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are equal, or both missing."""
+    if one is MISSING or other is MISSING:
+        return one is other
+    return equal(one, other)
+
+
+def growing(ids: Iterable[str], first: int, most: int) -> Iterator[list[str]]:
+    """Yield the ids in pages, each twice as long as the one before: what is looked for is mostly near."""
+    left, size = iter(ids), first
+    while page := list(islice(left, size)):
+        yield page
+        size = min(2 * size, most)
 
 
 def shown(value: Any, path: Sequence[str | int]) -> ValueView | None:

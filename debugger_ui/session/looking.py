@@ -144,7 +144,8 @@ class Looking(Finding):
 
     def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
         """Return the chain of writers behind the value at a path, back to an input or an edit."""
-        return Changes(self.desk.reading, self._need_spot()).why(self._path(path))
+        reading, spot, wanted = self.desk.reading, self._need_spot(), self._path(path)
+        return reading.remembered(("why", spot.place, wanted), lambda: Changes(reading, spot).why(wanted))
 
     def last_change(self, path: Path = ()) -> ChangePoint | None:
         """Return where the value at the path got what it has at the cursor; None if never set."""

@@ -5,9 +5,9 @@ asks for it by `real`, and shows nothing of it.
 """
 
 import threading
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Engine, Outline, Place, Record
@@ -22,6 +22,11 @@ KEEP = 128
 """Histories kept in memory."""
 RECORDS = 24
 """Checkpoints kept with their values, as long as the database says that nothing was written."""
+
+ANSWERS = 32
+"""Answers about the past that are kept: a page asks for them each time that it is drawn."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,7 @@ class Reading:
         self._histories: dict[tuple[str, str], tuple[Hashable, History]] = {}
         self._records: dict[Place, tuple[Hashable, Record | None, Record | None]] = {}
         """What the database said for which version and masks: the record itself, and as it may be shown."""
+        self._answers: dict[Hashable, Any] = {}
 
     def history(self, thread: str, namespace: str = "") -> History:
         """Return the tree of a thread, built anew only when checkpoints were added."""
@@ -63,6 +69,19 @@ class Reading:
             while len(self._histories) > KEEP:
                 self._histories.pop(next(iter(self._histories)))
             return history
+
+    def remembered(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return what was found before, or find it: an answer about what came before a checkpoint stays the same."""
+        key = (key, self.masks.patterns)
+        with self._lock:
+            if key in self._answers:
+                return cast(T, self._answers[key])
+        found = find()
+        with self._lock:
+            self._answers[key] = found
+            while len(self._answers) > ANSWERS:
+                self._answers.pop(next(iter(self._answers)))
+        return found
 
     def spot(self, cursor: Cursor) -> Spot | None:
         """Return where the cursor stands; None when its thread has no checkpoint."""
