@@ -1,10 +1,14 @@
 """A task's exception as the record keeps it: some savers give it back whole, others as its `repr`."""
 
+import ast
 from collections.abc import Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Failure, Task
+
+LONGEST = 100_000
+"""Characters of a text that are still read as what it was."""
 
 
 def failure_of(error: Any) -> Failure:
@@ -14,8 +18,19 @@ def failure_of(error: Any) -> Failure:
     text = str(error)
     name, bracket, rest = text.partition("(")
     if bracket and name.isidentifier() and rest.endswith(")"):
-        return Failure(name, rest[:-1].rstrip(",").strip("'\""))
+        return Failure(name, _said(rest[:-1].rstrip(",")))
     return Failure("Error", text)
+
+
+def _said(argument: str) -> str:
+    """Return what stood between the brackets of a `repr`: a text as it was, with its lines; all else as written."""
+    if argument[:1] not in ("'", '"'):
+        return argument
+    try:
+        said = ast.literal_eval(argument) if len(argument) <= LONGEST else None
+    except (ValueError, SyntaxError):  # a repr that its class wrote: it need not be Python
+        said = None
+    return said if isinstance(said, str) else argument
 
 
 def refusals(writes: Sequence[tuple[str, str, Any]], tasks: Sequence[Task]) -> tuple[str, ...]:
