@@ -98,7 +98,7 @@ def value_item(view: ValueView | None) -> Item:
 
 
 def text(content: str, tone: str = "") -> Block:
-    """A paragraph; tones: muted, small."""
+    """A paragraph; tones: muted, small, asked."""
     return {"kind": "text", "text": content, "tone": tone}
 
 
