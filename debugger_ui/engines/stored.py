@@ -16,7 +16,8 @@ from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.circles import circle, circular
 from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
-from debugger_ui.engines.reader import AUTHOR, SaverReader, config_at, config_of
+from debugger_ui.engines.paths import PULL, PUSH, calls_of, edited_as, path_of
+from debugger_ui.engines.reader import AUTHOR, Calls, SaverReader, config_at, config_of
 from debugger_ui.engines.spaces import Inner, parents_of
 from runtime.checkpoint.errors import CheckpointStorageError
 
@@ -28,8 +29,6 @@ SEARCHED = 20_000
 FEW = 4
 """Checkpoints that are read one by one rather than as a page."""
 DAMAGE = ("corrupt", "missing", "encrypted")
-PULL = "__pregel_pull"
-PUSH = "__pregel_push"
 
 
 class _Thread:
@@ -141,6 +140,12 @@ class StoredReader(SaverReader):
         row = self._row((place.thread, place.namespace, place.id))
         return row[1] if row else {}
 
+    def calls(self, place: Place, item: Any, tasks: Sequence[tuple[str, Sequence[Any]]]) -> Mapping[str, Calls]:
+        """Return, by task id, the saved results of what tasks called, in the order of the calls."""
+        self.outlines(place.thread, [place.id], place.namespace)
+        row = self._row((place.thread, place.namespace, place.id))
+        return calls_of(row[0].writes if row else (), item, tasks)
+
     def clues(self, thread: str, id_: str, namespace: str = "") -> Clues | None:
         """Return what the record tells of the edit that made a checkpoint; None when none did."""
         headers = self._thread(thread, namespace).headers
@@ -156,7 +161,7 @@ class StoredReader(SaverReader):
         return Clues(
             fresh(record.versions_seen, old.versions_seen),
             filled(record.channel_versions, old.channel_versions, record.channels),
-            _authors(old.writes),
+            edited_as(old.writes),
             len(edits) == 1,
         )
 
@@ -289,7 +294,7 @@ class StoredReader(SaverReader):
         names: dict[str, str] = {}
         pushed: dict[str, int] = {}
         for write in record.writes:
-            kind, rest = _path(write.task_path)
+            kind, rest = path_of(write.task_path)
             if kind == PULL:
                 names[write.task_id] = rest
             elif kind == PUSH and rest.isdigit():
@@ -345,30 +350,6 @@ def _header(row: Any) -> Header:
     )
 
 
-def _path(text: str) -> tuple[str, str]:
-    """Return kind and first part of a task path as it is stored: `~__pregel_pull, node`."""
-    kind, _, rest = text.removeprefix("~").partition(", ")
-    if kind == PULL:
-        return kind, rest
-    first = rest.partition(",")[0].strip()
-    return kind, str(int(first)) if first.isdigit() else first
-
-
-def _authors(writes: Sequence[Any]) -> tuple[str, ...]:
-    """Return who made the edits on a checkpoint, from the paths of their writes: `~__interrupt__, 0000000000, node`.
-
-    Nobody if an edit is among them that does not say: it could be any of them.
-    """
-    found: dict[tuple[str, str], str] = {}
-    for write in writes:
-        kind, number, name = (*write.task_path.removeprefix("~").split(", ", 2), "", "")[:3]
-        if kind == naming.INTERRUPT and not name:
-            return ()
-        if kind == naming.INTERRUPT:
-            found[number, name] = name
-    return tuple(found.values())
-
-
 def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, header: Header) -> tuple[str, ...]:
     """Return the nodes whose writes a checkpoint folded."""
     if before is None or header.source not in ("loop", "update"):
@@ -388,7 +369,7 @@ def _ran(record: Any, before: tuple[Any, Mapping[str, str]] | None, header: Head
 def _changed(record: Any, before: tuple[Any, Mapping[str, str]] | None) -> tuple[str, ...]:
     old = before[0].channel_versions if before is not None else {}
     moved = [channel for channel, version in record.channel_versions.items() if version != old.get(channel)]
-    return tuple(channel for channel in moved if naming.is_state_key(channel))
+    return naming.keys_of(moved)
 
 
 def _open(writes: Sequence[Any], channel: str, settled: set[str]) -> tuple[str, ...]:

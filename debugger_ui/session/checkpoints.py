@@ -85,12 +85,14 @@ def state_entries(record: Record, before: Record | None, made_by: tuple[TaskView
         StateEntry(
             key=key,
             value=view(value, USUAL, (key,)),
-            changed=record.versions.get(key) != old.get(key),
+            changed=record.versions.get(channel) != old.get(channel),
             writers=writers_of(key, made_by),
-            version=naming.show_version(record.versions.get(key)),
+            version=naming.show_version(record.versions.get(channel)),
         )
         for key, value in record.state.items()
-        if key in record.versions or key in record.channels or not blank(value)
+        if (channel := naming.channel_of(key, record.versions)) in record.versions
+        or key in record.channels
+        or not blank(value)
     )
 
 
@@ -120,6 +122,7 @@ def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskVie
         error=_error_view(task.failure) if task.failure else None,
         questions=tuple(question_view(question, task, record, spot) for question in task.questions),
         answered=answered_views(task, record, spot),
+        calls=tuple(view(value, BRIEF) for value in task.calls),
         attempts=task.attempts,
         milliseconds=task.milliseconds,
         namespace=task.namespace,

@@ -245,6 +245,8 @@ class TaskView:
     questions: tuple[QuestionView, ...] = ()
     answered: tuple[QuestionView, ...] = ()
     """Questions that it asked and that were answered."""
+    calls: tuple[ValueView, ...] = ()
+    """Saved results of what its function called (`@task`): those calls do not run again."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""
