@@ -6,7 +6,6 @@ from typing import Any
 from debugger_ui.engines import naming
 
 PULL = "__pregel_pull"
-PUSH = "__pregel_push"
 
 
 def path_of(text: str) -> tuple[str, str]:
@@ -20,7 +19,7 @@ def path_of(text: str) -> tuple[str, str]:
 
 def caller_of(text: str) -> tuple[tuple[str, str], int]:
     """Return which task made a call and its number, from the call's path: `~__pregel_push, <caller>, number, True`."""
-    inner = text.removeprefix(f"~{PUSH}, ")
+    inner = text.removeprefix(f"~{naming.PUSH}, ")
     path, _, rest = inner.rpartition(", ")[0].rpartition(", ")
     return (path_of(path), int(rest)) if inner != text and rest.isdigit() else (("", ""), 0)
 

@@ -16,7 +16,7 @@ from debugger_ui.engines.authors import Clues, filled, fresh
 from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.circles import circle, circular
 from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
-from debugger_ui.engines.paths import PULL, PUSH, calls_of, edited_as, path_of
+from debugger_ui.engines.paths import PULL, calls_of, edited_as, path_of
 from debugger_ui.engines.reader import AUTHOR, Calls, SaverReader, config_at, config_of
 from debugger_ui.engines.spaces import Inner, parents_of
 from runtime.checkpoint.errors import CheckpointStorageError
@@ -297,7 +297,7 @@ class StoredReader(SaverReader):
             kind, rest = path_of(write.task_path)
             if kind == PULL:
                 names[write.task_id] = rest
-            elif kind == PUSH and rest.isdigit():
+            elif kind == naming.PUSH and rest.isdigit():
                 pushed[write.task_id] = int(rest)
         if pushed:
             item = self.get(place)

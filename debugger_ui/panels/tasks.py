@@ -126,7 +126,9 @@ def task_parts(task: TaskView) -> list[sheet.Block]:
     if task.error is not None:
         message = f"{task.error.type}: {task.error.message}" if task.error.message else task.error.type
         parts.append(sheet.note(message, "error", details=task.error.traceback, name="task-error"))
-    if task.triggers:
+    if task.sent:
+        parts.append(sheet.bar([sheet.word("woken by", "label"), sheet.word("a Send")]))
+    elif task.triggers:
         parts.append(
             sheet.bar([sheet.word("woken by", "label"), *(sheet.word(name, "mono") for name in task.triggers)])
         )

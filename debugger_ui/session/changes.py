@@ -6,6 +6,7 @@ Versions are compared first, so values are read only where the key was written a
 from collections.abc import Sequence
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Outline, Record
 from debugger_ui.session.diff import equal
 from debugger_ui.session.reading import Reading, Spot
@@ -60,6 +61,8 @@ class Changes:
         """Return the change between two neighbours, or None when the value is the same in both."""
         after = self.reading.record(self.spot, id_)
         before = self.reading.record(self.spot, parent) if parent else None
+        if before is None and path and naming.channel_of(str(path[0]), after.versions) not in after.versions:
+            return None  # what a channel starts with was written by nobody
         old = look(before, path) if before is not None else MISSING
         new = look(after, path)
         if (old is MISSING and new is MISSING) or (old is not MISSING and new is not MISSING and equal(old, new)):
@@ -82,7 +85,7 @@ class Changes:
             return ("input",) if after.header.source == "input" else ()
         key = str(path[0]) if path else ""
         found = [task.name for task in before.tasks if any(c == key for c, _ in task.writes)]
-        return tuple("input" if name == "__start__" else name for name in dict.fromkeys(found))
+        return tuple("input" if name == naming.START else name for name in dict.fromkeys(found))
 
     def why(self, path: Path) -> tuple[ProvenanceHop, ...]:
         """Return who wrote the value, what they had read, who wrote that, back to input or edit."""

@@ -98,7 +98,8 @@ def state_entries(record: Record, before: Record | None, made_by: tuple[TaskView
 
 def writers_of(key: str, made_by: tuple[TaskView, ...]) -> tuple[str, ...]:
     """Return the nodes whose tasks wrote a key."""
-    return tuple(dict.fromkeys(t.name for t in made_by if any(w.channel == key for w in t.writes)))
+    found = dict.fromkeys(t.name for t in made_by if any(w.channel == key for w in t.writes))
+    return tuple("input" if name == naming.START else name for name in found)
 
 
 def task_views(record: Record, spot: Spot, running: tuple[str, ...]) -> tuple[TaskView, ...]:
@@ -107,12 +108,14 @@ def task_views(record: Record, spot: Spot, running: tuple[str, ...]) -> tuple[Ta
 
 
 def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskView:
+    sent = task.path[:1] == (naming.PUSH,)
     return TaskView(
         id=task.id,
         name=task.name,
         path=literal(", ".join(str(part) for part in task.path)),
         status="running" if running else task_status(task),
-        triggers=task.triggers,
+        triggers=() if sent else task.triggers,
+        sent=sent,
         input=None if task.input is MISSING else view(task.input, USUAL),
         writes=tuple(
             WriteView(channel, view(value, BRIEF), control=not naming.is_state_key(channel))
