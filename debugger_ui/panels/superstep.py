@@ -34,7 +34,7 @@ SHEET = "superstep"
 FINISHED = tasks.FINISHED
 EDITOR_HEIGHT = 96
 
-VERDICTS = (sheet.column("node", "Node", width="32%"), sheet.column("verdict", "Verdict"))
+VERDICTS = (sheet.column("node", "Node", width="38%"), sheet.column("verdict", "Verdict", width="62%"))
 
 
 @dataclass(frozen=True, slots=True)
