@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.session.conftest import done
-from tests.session.nests import Outer, at, chain_of, start, writer
+from tests.session.nests import Outer, chain_of, start, writer
 
 
 @pytest.fixture
