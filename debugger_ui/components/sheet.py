@@ -107,6 +107,11 @@ def pre(content: str) -> Block:
     return {"kind": "pre", "text": content}
 
 
+def reveal(what: str) -> Block:
+    """Bring the container around the sheet into view, once for each `what`: it was opened from elsewhere."""
+    return {"kind": "reveal", "what": what}
+
+
 def empty(title: str, content: str = "", *, icon: str = "info", code: str = "") -> Block:
     """A designed empty state: what there is not, and what to do about it."""
     return {"kind": "empty", "title": title, "text": content, "icon": icon, "code": code}
