@@ -112,7 +112,7 @@ class GraphEngine(SavedHistory):
         """Yield the values of some state keys; a key that nobody has written has what its channel starts with."""
         graph = self._graph_at(graph_path(namespace))
         channels = graph.channels if graph is not None else {}
-        if naming.ROOT in channels or naming.END in channels:
+        if naming.one_value(channels):
             for record in self.records(thread, ids, namespace):
                 yield record.header.id, {key: record.state[key] for key in keys if key in record.state}
             return
@@ -189,11 +189,13 @@ class GraphEngine(SavedHistory):
         )
 
     def _state(self, state: Any, values: Mapping[str, Any], place: Place) -> dict[str, Any]:
-        """Return the state by its keys: what a function with @entrypoint returned is one value, a dict too."""
+        """Return the state by its keys: a state that is one value is under the root, a dict too."""
         graph = self._graph_at(graph_path(place.namespace))
-        if graph is not None and naming.END in graph.channels:
+        channels = graph.channels if graph is not None else {}
+        if naming.END in channels:
             return {naming.ROOT: values[naming.END]} if naming.END in values else {}
-        return dict(state) if isinstance(state, Mapping) else {naming.ROOT: state}
+        whole = naming.one_value(channels) or not isinstance(state, Mapping)
+        return {naming.ROOT: state} if whole else dict(state)
 
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
         calls = self.reader.calls(place, item, [(task.id, task.path) for task in planned])

@@ -3,7 +3,7 @@
 A state key is a channel without a reserved name; everything else carries control between nodes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 START = "__start__"
@@ -39,6 +39,11 @@ def is_state_key(channel: str) -> bool:
 def key_of(channel: str) -> str:
     """Return the key under which a channel's value is in the state: of what a function returned, the root."""
     return ROOT if channel == END else channel
+
+
+def one_value(channels: Collection[str]) -> bool:
+    """Whether a graph with these channels has one value for a state: its key is the root."""
+    return ROOT in channels or END in channels
 
 
 def channel_of(key: str, versions: Mapping[str, Any]) -> str:

@@ -93,9 +93,8 @@ class RuntimeEditor(GraphEditor):
     def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
         """Return what saving would make, as the runtime says."""
         made = self.graph.preview_update(config_of(place), self._values(changes, place), author or None)
-        values = made.values if isinstance(made.values, dict) else {naming.ROOT: made.values}
         return Preview(
-            state={key: value for key, value in values.items() if value is not MISSING},
+            state={key: value for key, value in self._state(made.values, place).items() if value is not MISSING},
             due=tuple(dict.fromkeys(task.name for task in made.next)),
         )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Preview
 from debugger_ui.session.codec import restore, to_text
 from debugger_ui.session.diff import equal
@@ -29,7 +30,8 @@ class Edits:
         self.editor = editor
         self.spot = spot
         self.record = reading.real(spot)
-        self.specs = {name: spec for name, spec in engine.channels(spot.namespace).items() if spec.state_key}
+        specs = engine.channels(spot.namespace)
+        self.specs = {naming.key_of(name): spec for name, spec in specs.items() if spec.state_key}
 
     def form(self) -> EditForm:
         """Return the state keys as text, and the authors."""

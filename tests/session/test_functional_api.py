@@ -1,5 +1,6 @@
 """Functions with @entrypoint and @task: what ran, what it returned, and which calls are saved, on every engine."""
 
+import json
 from importlib import import_module
 
 import pytest
@@ -9,6 +10,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver as TheirSaver
 from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach, open_record
 from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 
@@ -131,3 +133,30 @@ def everything(session):
     view = session.checkpoint()
     shown = (view, session.channels(all_channels=True), session.diff(), session.raw(("__root__",)))
     return str([*shown, session.checkpoint(view.parent), session.update(view.parent)])
+
+
+@pytest.mark.parametrize("root", ["runtime", "langgraph"])
+@pytest.mark.parametrize("given", ['{"said": "by hand"}', '"by hand"'])
+def test_an_edit_replaces_what_a_function_returned_and_keeps(root, given):
+    func = import_module(f"{root}.func")
+    saver = import_module(f"{root}.checkpoint.memory").InMemorySaver()
+
+    @func.entrypoint(checkpointer=saver)
+    def agent(word, *, previous=None):
+        return {"said": word, "before": previous}
+
+    config = {"configurable": {"thread_id": "t"}}
+    agent.invoke("a", config)
+    with_agent = Workspace([attach(agent, None, About(name="agent"))])
+    session = at(with_agent, "t")
+    form = session.edit_form()
+    assert ([field.key for field in form.fields], form.author) == (["__root__"], "agent")
+    edit = Edit("__root__", given, "overwrite")
+    (outcome,) = session.preview_edit([edit]).outcomes
+    assert json.loads(session.raw(("__root__",))) == {"said": "a", "before": None}
+    session.save_edit([edit], "agent")
+    (entry,) = session.checkpoint().entries
+    assert (entry.value.kind, entry.value.text) == (outcome.after.kind, outcome.after.text)
+    assert json.loads(session.raw(("__root__",))) == json.loads(given)
+    assert agent.invoke("b", config) == {"said": "b", "before": json.loads(given)}
+    with_agent.close()
