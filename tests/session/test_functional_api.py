@@ -103,6 +103,7 @@ def test_a_function_that_has_ended_is_done_and_has_returned(recorded):
         (task.name,),
     )
     assert entry.version
+    assert "__root__" in {fold.channel for fold in session.update(view.parent).folds}
 
 
 def test_the_timeline_and_the_picture_name_the_function(recorded):
