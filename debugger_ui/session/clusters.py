@@ -10,6 +10,7 @@ Rules:
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from debugger_ui.engines import spaces
 from debugger_ui.session.graphs import bare_view, graph_view
@@ -80,7 +81,9 @@ def _shown(reading: Reading, spot: Spot, node: str, nested: Nested) -> list[Run]
             return here
     elif node in reading.outline(spot, spot.id).due:
         return []
-    for id_ in reversed(history.path(spot.id)[:-1]):
+    for id_, child in reversed(list(pairwise(history.path(spot.id)))):
+        if history.by_id[child].source != "loop":
+            continue  # an edit took the place of the superstep: what ran in that is on another branch
         found = [run for run in nested.at(spot.namespace, id_) if run.node == node]
         if found:
             return found

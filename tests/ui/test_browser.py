@@ -180,6 +180,18 @@ def test_rows_of_the_state_fit_into_a_narrow_panel(demo, desk_at):
         assert not row.locator(".key").first.evaluate(CUT), "the key is what a row is read by"
 
 
+def test_names_of_branches_are_whole_in_a_narrow_timeline(demo, desk_at):
+    desk = desk_at(demo, viewport={"width": 1280, "height": 720})
+    desk.open(thread="research-forked")
+    names = desk.page.locator(".timeline .row .branch")
+    expect(names.first).to_be_visible()
+    assert {"main", "edit 1"} <= set(names.all_inner_texts())
+    desk.page.locator(".timeline .row .who").evaluate_all(
+        "all => all.forEach(who => { who.textContent = 'n'.repeat(60) })"
+    )
+    assert [name for name in names.all() if name.evaluate(CUT)] == []
+
+
 def test_letters_drive_the_transport_but_not_while_typing(demo, desk):
     desk.open(thread="counter")
     desk.page.keyboard.press("b")
