@@ -21,9 +21,9 @@ POINTS = 72
 CHARACTER = 7.4
 PADDING = 52
 NARROWEST = 88
-WIDEST = 260
+WIDEST = 340
 HEIGHT = 36
-MAX_LABEL = 30
+MAX_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def chat(view: ChatView) -> dict[str, Any]:
         "kind": "chat",
         "offset": view.offset,
         "total": view.total,
+        "part": view.part,
         "messages": [message(one) for one in view.messages],
     }
 

@@ -98,13 +98,18 @@ def value_item(view: ValueView | None) -> Item:
 
 
 def text(content: str, tone: str = "") -> Block:
-    """A paragraph; tones: muted, small."""
+    """A paragraph; tones: muted, small, asked."""
     return {"kind": "text", "text": content, "tone": tone}
 
 
 def pre(content: str) -> Block:
     """Preformatted text."""
     return {"kind": "pre", "text": content}
+
+
+def reveal(what: str) -> Block:
+    """Bring the container around the sheet into view, once for each `what`: it was opened from elsewhere."""
+    return {"kind": "reveal", "what": what}
 
 
 def empty(title: str, content: str = "", *, icon: str = "info", code: str = "") -> Block:

@@ -114,6 +114,8 @@ class Task:
     asked: tuple[Question, ...] = ()
     answers: tuple[Any, ...] = ()
     """What the answered questions, `asked`, were answered with: in order, as far as it is recorded."""
+    calls: tuple[Any, ...] = ()
+    """Saved results of what its function called (`@task`): those calls do not run again."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.base import Change, Place, Preview
 from debugger_ui.engines.reader import SaverReader, config_of, labelled
 from debugger_ui.engines.spaces import graph_path
@@ -29,7 +30,7 @@ class GraphEditor:
         scratch = self.graph.copy(update={"checkpointer": self._copy_of(place)})
         made = scratch.update_state(config_of(place), self._values(changes, place), as_node=author or None)
         snapshot = scratch.get_state(made)
-        return Preview(state=dict(snapshot.values), due=tuple(snapshot.next))
+        return Preview(state=self._state(snapshot.values, place), due=tuple(snapshot.next))
 
     def save(self, place: Place, changes: Sequence[Change], author: str) -> str:
         """Write the edit as a child of the place; return the new checkpoint's id."""
@@ -38,16 +39,28 @@ class GraphEditor:
         )
         return str(made["configurable"]["checkpoint_id"])
 
-    def _values(self, changes: Sequence[Change], place: Place) -> Mapping[str, Any]:
+    def _channels(self, place: Place) -> Mapping[str, Any]:
         path = graph_path(place.namespace)
         graph = dict(self.graph.get_subgraphs(recurse=True))[path] if path else self.graph
-        reduced = {name for name, channel in graph.channels.items() if getattr(channel, "operator", None) is not None}
-        return {
+        channels: Mapping[str, Any] = graph.channels
+        return channels
+
+    def _state(self, values: Any, place: Place) -> dict[str, Any]:
+        """Return what a graph gives as its state, by keys; a state that is one value is under the root, a dict too."""
+        whole = naming.one_value(self._channels(place)) or not isinstance(values, Mapping)
+        return {naming.ROOT: values} if whole else dict(values)
+
+    def _values(self, changes: Sequence[Change], place: Place) -> Any:
+        """Return the update: values by state key, or the value itself of a state that is one value."""
+        channels = self._channels(place)
+        reduced = {name for name, channel in channels.items() if getattr(channel, "operator", None) is not None}
+        update = {
             change.key: self.types.Overwrite(change.value)
             if change.key in reduced and not change.append
             else change.value
             for change in changes
         }
+        return update[naming.ROOT] if naming.ROOT in update and naming.one_value(channels) else update
 
     def _copy_of(self, place: Place) -> Any:
         from langgraph.checkpoint.memory import InMemorySaver

@@ -7,6 +7,9 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Failure, Task
 
+LONGEST = 100_000
+"""Characters of a text that are still read as what it was."""
+
 
 def failure_of(error: Any) -> Failure:
     """Return a recorded exception: an exception, or its `repr` as savers keep it."""
@@ -15,16 +18,19 @@ def failure_of(error: Any) -> Failure:
     text = str(error)
     name, bracket, rest = text.partition("(")
     if bracket and name.isidentifier() and rest.endswith(")"):
-        return Failure(name, _argument(rest[:-1]))
+        return Failure(name, _said(rest[:-1].rstrip(",")))
     return Failure("Error", text)
 
 
-def _argument(text: str) -> str:
-    """Return what an exception was made with, from the inside of its `repr`."""
+def _said(argument: str) -> str:
+    """Return what stood between the brackets of a `repr`: a text as it was, with its lines; all else as written."""
+    if argument[:1] not in ("'", '"'):
+        return argument
     try:
-        return str(ast.literal_eval(text.rstrip(",")))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # several arguments, or no literal
-        return text.rstrip(",").strip("'\"")
+        said = ast.literal_eval(argument) if len(argument) <= LONGEST else None
+    except (ValueError, SyntaxError):  # a repr that its class wrote: it need not be Python
+        said = None
+    return said if isinstance(said, str) else argument
 
 
 def refusals(writes: Sequence[tuple[str, str, Any]], tasks: Sequence[Task]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ are all it needs. What a runtime offers beyond that (`plan`, `step`, `explain_up
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -28,15 +28,13 @@ from debugger_ui.engines.base import (
 from debugger_ui.engines.counted import counted
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of, refusals
-from debugger_ui.engines.reader import SaverReader, answers_of, config_of, header_of
+from debugger_ui.engines.reader import SaverReader, answers_of, config_of, header_of, writes_of
 from debugger_ui.engines.running import GraphRunner
 from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.schema import channel_specs, fold_writes, input_schema
 from debugger_ui.engines.spaces import Inner, graph_path
 from debugger_ui.engines.surroundings import NOTHING, Surroundings
 from debugger_ui.engines.traced import traced
-
-ROOT = "__root__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class GraphEngine(SavedHistory):
         """Yield the values of some state keys; a key that nobody has written has what its channel starts with."""
         graph = self._graph_at(graph_path(namespace))
         channels = graph.channels if graph is not None else {}
-        if ROOT in channels:
+        if naming.one_value(channels):
             for record in self.records(thread, ids, namespace):
                 yield record.header.id, {key: record.state[key] for key in keys if key in record.state}
             return
@@ -184,7 +182,7 @@ class GraphEngine(SavedHistory):
             state, tasks = {key: value for key, value in values.items() if naming.is_state_key(key)}, ()
         return Record(
             header=header,
-            state=dict(state) if isinstance(state, Mapping) else {"__root__": state},
+            state=self._state(state, values, place),
             channels=values,
             versions=dict(item.checkpoint.get("channel_versions") or {}),
             seen=item.checkpoint.get("versions_seen") or {},
@@ -192,8 +190,18 @@ class GraphEngine(SavedHistory):
             problems=(*problems, *refusals(counted(item.pending_writes or ()).writes, tasks)),
         )
 
+    def _state(self, state: Any, values: Mapping[str, Any], place: Place) -> dict[str, Any]:
+        """Return the state by its keys: a state that is one value is under the root, a dict too."""
+        graph = self._graph_at(graph_path(place.namespace))
+        channels = graph.channels if graph is not None else {}
+        if naming.END in channels:
+            return {naming.ROOT: values[naming.END]} if naming.END in values else {}
+        whole = naming.one_value(channels) or not isinstance(state, Mapping)
+        return {naming.ROOT: state} if whole else dict(state)
+
     def _tasks(self, item: Any, place: Place, state: Any, planned: Any) -> tuple[Task, ...]:
-        return tuple(self._task(task, item, state, place) for task in planned)
+        calls = self.reader.calls(place, item, [(task.id, task.path) for task in planned])
+        return tuple(replace(self._task(task, item, state, place), calls=calls.get(task.id, ())) for task in planned)
 
     def _task(self, task: Any, item: Any, state: Any, place: Place) -> Task:
         written = item.pending_writes or ()
@@ -208,7 +216,7 @@ class GraphEngine(SavedHistory):
             path=tuple(task.path),
             triggers=tuple(node.triggers) if node is not None else (),
             input=_input(task, item, state, node),
-            writes=tuple(w for w in mine if naming.settles(w[0])),
+            writes=writes_of(mine),
             done=settled and task.error is None,
             failure=_failure(task.error, mine),
             questions=() if settled else questions,

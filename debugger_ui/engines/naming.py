@@ -3,12 +3,18 @@
 A state key is a channel without a reserved name; everything else carries control between nodes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 START = "__start__"
 END = "__end__"
+PREVIOUS = "__previous__"
+"""What a function with @entrypoint keeps for its next run; `__end__` holds what it returned."""
+ROOT = "__root__"
+"""The key of a state that is one value: its channel has that name, or it is what a function returned."""
 TASKS = "__pregel_tasks"
+PUSH = "__pregel_push"
+"""Begins the path of a task that a Send, or a call, started."""
 ERROR = "__error__"
 INTERRUPT = "__interrupt__"
 RESUME = "__resume__"
@@ -25,12 +31,34 @@ FINISHING = (NO_WRITES, RETURN, TASKS)
 
 def is_state_key(channel: str) -> bool:
     """Whether a stored channel is a key of the user's state."""
-    return not (channel.startswith(("__", TO_NODE)) or (channel.startswith(JOIN) and channel.count(":") > 1))
+    if channel.startswith("__"):
+        return channel == ROOT
+    return not (channel.startswith(TO_NODE) or (channel.startswith(JOIN) and channel.count(":") > 1))
+
+
+def key_of(channel: str) -> str:
+    """Return the key under which a channel's value is in the state: of what a function returned, the root."""
+    return ROOT if channel == END else channel
+
+
+def one_value(channels: Collection[str]) -> bool:
+    """Whether a graph with these channels has one value for a state: its key is the root."""
+    return ROOT in channels or END in channels
+
+
+def channel_of(key: str, versions: Mapping[str, Any]) -> str:
+    """Return the channel behind a state key, among the channels that have a version."""
+    return END if key == ROOT and ROOT not in versions and END in versions else key
+
+
+def keys_of(channels: Iterable[str]) -> tuple[str, ...]:
+    """Return the state keys among channels, each once."""
+    return tuple(dict.fromkeys(key for key in map(key_of, channels) if is_state_key(key)))
 
 
 def is_control(channel: str) -> bool:
     """Whether a write on the channel is about its task, or a Send, and not folded into a channel's value."""
-    return channel.startswith("__")
+    return channel.startswith("__") and channel not in (ROOT, END, PREVIOUS)
 
 
 def settles(channel: str) -> bool:

@@ -75,7 +75,8 @@ def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
             raise
         raise CheckpointStorageError(
             f"{theirs} is a database of LangGraph's saver. Look at it alone with forkpoint --db; to go on from it, "
-            "or to look after it, import it into one of ours: forkpoint db import SOURCE TARGET",
+            "or to look after it, import it into one of ours: forkpoint db import SOURCE TARGET. A graph of LangGraph "
+            "that is compiled with its saver on this database is opened without --db.",
             "foreign",
         ) from error
 

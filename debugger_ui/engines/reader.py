@@ -19,6 +19,8 @@ from debugger_ui.engines.stamps import stamp
 
 AUTHOR = "edited_as"
 """Metadata key with the node that an edit was written as: the checkpoint itself does not always tell."""
+Calls = tuple[Any, ...]
+"""Results of calls, in the order of the record."""
 REREAD = 64
 """Newest checkpoints whose writes may still be coming."""
 
@@ -131,6 +133,19 @@ class SaverReader:
         tasks = dict.fromkeys(task for task, _ in row.written) if row else {}
         return dict.fromkeys(tasks, next(iter(due))) if len(due) == 1 else {}
 
+    def calls(self, place: Place, item: Any, tasks: Sequence[tuple[str, Sequence[Any]]]) -> Mapping[str, Calls]:
+        """Return, by task id, the saved results of what tasks called (`@task`); `tasks` are ids and paths.
+
+        Such a saver does not keep who called. Where there is one task, it was that one.
+        """
+        if len(tasks) != 1:
+            return {}
+        ((known, _),) = tasks
+        found = [
+            value for id_, channel, value in item.pending_writes or () if channel == naming.RETURN and id_ != known
+        ]
+        return {known: tuple(found)}
+
     def clues(self, thread: str, id_: str, namespace: str = "") -> Clues | None:
         """Return what the record tells of the edit that made a checkpoint; None when none did."""
         rows = self._history(thread, namespace).rows
@@ -205,6 +220,11 @@ def answers_of(writes: Sequence[tuple[str, str, Any]]) -> Mapping[str, tuple[Any
     return found
 
 
+def writes_of(writes: Sequence[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
+    """Return what a finished task wrote, what a function returned under its state key."""
+    return tuple((naming.key_of(channel), value) for channel, value in writes if naming.settles(channel))
+
+
 def header_of(item: Any) -> Header:
     """Return the header of a saver's tuple."""
     metadata = dict(item.metadata or {})
@@ -249,7 +269,7 @@ def _outline(row: _Light, parent: _Light | None) -> Outline:
     settled = {task for task, channel in row.written if naming.settles(channel)}
     return Outline(
         ran=ran_between(parent, row),
-        changed=tuple(c for c in moved if naming.is_state_key(c)),
+        changed=naming.keys_of(moved),
         due=row.due,
         failed=row.failed,
         asking=_open(row, naming.INTERRUPT, settled),
@@ -270,8 +290,8 @@ def ran_between(parent: _Light | None, row: _Light) -> tuple[str, ...]:
         return (str(row.header.metadata[AUTHOR]),)
     ran = list(parent.sends) if row.header.source == "loop" else []
     for node, known in row.seen.items():
-        if node.startswith("__") and node != naming.START:
-            continue
+        if (node.startswith("__") and node != naming.START) or not known:
+            continue  # what has seen no trigger was called by a node's function, or sent
         if known != parent.seen.get(node):
             ran.append(node)
     return tuple(dict.fromkeys(node for node in ran if node != naming.START))

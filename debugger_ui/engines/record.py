@@ -5,6 +5,7 @@ stored writes and their paths.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -23,11 +24,14 @@ from debugger_ui.engines.base import (
 from debugger_ui.engines.counted import Counted, counted
 from debugger_ui.engines.deltas import values_of
 from debugger_ui.engines.failures import failure_of, refusals
-from debugger_ui.engines.reader import SaverReader, answers_of, header_of
+from debugger_ui.engines.paths import PULL
+from debugger_ui.engines.reader import SaverReader, answers_of, header_of, writes_of
 from debugger_ui.engines.saved import SavedHistory
 from debugger_ui.engines.traced import traced
 
 NO_GRAPH = "Only the database is open. To run, edit or answer, start with the graph: forkpoint module:graph --db FILE."
+
+ENTRYPOINT = "entrypoint"
 
 
 class RecordEngine(SavedHistory):
@@ -90,12 +94,15 @@ class RecordEngine(SavedHistory):
         here = Place(place.thread, header.id, place.namespace)
         written = counted(item.pending_writes or ())
         tasks = _tasks(written, self.reader.names(here))
+        calls = self.reader.calls(here, item, [(task.id, (PULL, task.name)) for task in tasks])
+        tasks = [replace(task, calls=calls.get(task.id, ())) for task in tasks]
         met = {task.name for task in tasks}
-        due = naming.due_nodes(values, versions, seen)
+        # An input starts either the nodes of a graph or one function, and that had begun when it left writes.
+        due = [node for node in naming.due_nodes(values, versions, seen) if node != naming.START or not met]
         waiting = [Task(f"{node} (not started)", node, input=MISSING) for node in due if node not in met]
         return Record(
             header=header,
-            state={key: value for key, value in values.items() if naming.is_state_key(key)},
+            state={key: value for name, value in values.items() if naming.is_state_key(key := naming.key_of(name))},
             channels=values,
             versions=versions,
             seen=seen,
@@ -109,15 +116,22 @@ def _tasks(written: Counted, names: Mapping[str, str]) -> list[Task]:
     for task, channel, value in written.writes:
         found.setdefault(task, []).append((channel, value))
     return [
-        _task(id_, names.get(id_, id_[:8]), mine, refused=id_ in written.refused)
+        _task(id_, _name(id_, mine, names), mine, refused=id_ in written.refused)
         for id_, mine in found.items()
         if _is_task(id_, mine, names)
     ]
 
 
+def _name(id_: str, mine: Sequence[tuple[str, Any]], names: Mapping[str, str]) -> str:
+    """Return the name of a task's node; a function with @entrypoint, which alone stops at an input, has none here."""
+    name = names.get(id_, id_[:8])
+    begun = (naming.END, naming.PREVIOUS, naming.INTERRUPT, naming.RESUME, naming.ERROR)
+    return ENTRYPOINT if name == naming.START and any(channel in begun for channel, _ in mine) else name
+
+
 def _is_task(id_: str, mine: Sequence[tuple[str, Any]], names: Mapping[str, str]) -> bool:
     """Whether writes are a task's, and not a note about the superstep as a whole."""
-    if names and id_ not in names:
+    if (names and id_ not in names) or all(channel == naming.RETURN for channel, _ in mine):
         return False
     return any(naming.settles(channel) or channel in (naming.INTERRUPT, naming.ERROR) for channel, _ in mine)
 
@@ -131,7 +145,7 @@ def _task(id_: str, name: str, mine: Sequence[tuple[str, Any]], *, refused: bool
     return Task(
         id=id_,
         name=name,
-        writes=tuple(w for w in mine if naming.settles(w[0])),
+        writes=writes_of(mine),
         done=done,
         refused=refused,
         failure=failure_of(error) if error is not None else None,

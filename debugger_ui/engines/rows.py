@@ -7,9 +7,6 @@ from debugger_ui.engines import naming
 from debugger_ui.engines.base import Header, ThreadHead
 from debugger_ui.engines.reader import AUTHOR
 
-PULL = "__pregel_pull"
-PUSH = "__pregel_push"
-
 
 def thread_head(row: Any) -> ThreadHead:
     """Return a row of the list of threads."""
@@ -27,30 +24,6 @@ def header_in(row: Any) -> Header:
         created=row.created_at or "",
         metadata=row.metadata or {},
     )
-
-
-def task_path(text: str) -> tuple[str, str]:
-    """Return kind and first part of a task path as it is stored: `~__pregel_pull, node`."""
-    kind, _, rest = text.removeprefix("~").partition(", ")
-    if kind == PULL:
-        return kind, rest
-    first = rest.partition(",")[0].strip()
-    return kind, str(int(first)) if first.isdigit() else first
-
-
-def authors(writes: Sequence[Any]) -> tuple[str, ...]:
-    """Return who made the edits on a checkpoint, from the paths of their writes: `~__interrupt__, 0000000000, node`.
-
-    Nobody if an edit is among them that does not say: it could be any of them.
-    """
-    found: dict[tuple[str, str], str] = {}
-    for write in writes:
-        kind, number, name = (*write.task_path.removeprefix("~").split(", ", 2), "", "")[:3]
-        if kind == naming.INTERRUPT and not name:
-            return ()
-        if kind == naming.INTERRUPT:
-            found[number, name] = name
-    return tuple(found.values())
 
 
 def ran_nodes(record: Any, before: tuple[Any, Mapping[str, str]] | None, header: Header) -> tuple[str, ...]:
@@ -73,7 +46,7 @@ def changed_keys(record: Any, before: tuple[Any, Mapping[str, str]] | None) -> t
     """Return the state keys whose versions have moved since the parent."""
     old = before[0].channel_versions if before is not None else {}
     moved = [channel for channel, version in record.channel_versions.items() if version != old.get(channel)]
-    return tuple(channel for channel in moved if naming.is_state_key(channel))
+    return naming.keys_of(moved)
 
 
 def still_open(writes: Sequence[Any], channel: str, settled: set[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ Plan, update and preview are the runtime's own word here, by the very code that 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from debugger_ui.engines import naming
@@ -22,8 +23,8 @@ from debugger_ui.engines.base import (
 )
 from debugger_ui.engines.editing import GraphEditor
 from debugger_ui.engines.failures import failure_of, without_codes
-from debugger_ui.engines.graph import ROOT, GraphEngine, questions_of, subgraph_namespace
-from debugger_ui.engines.reader import answers_of, config_of, labelled
+from debugger_ui.engines.graph import GraphEngine, questions_of, subgraph_namespace
+from debugger_ui.engines.reader import answers_of, config_of, labelled, writes_of
 from debugger_ui.engines.running import GraphRunner, config_at
 
 
@@ -76,14 +77,14 @@ def made_inside(made: Any) -> Made:
         id=made.checkpoint_id,
         ran=made.ran,
         due=made.due,
-        changed=frozenset(key for key in made.changed if naming.is_state_key(key)),
+        changed=frozenset(naming.keys_of(made.changed)),
         state=lambda: _state_keys(made.values()),
         before=lambda: _state_keys(made.before()),
     )
 
 
 def _state_keys(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {key: value for key, value in values.items() if naming.is_state_key(key) or key == ROOT}
+    return {naming.key_of(name): value for name, value in values.items() if naming.is_state_key(naming.key_of(name))}
 
 
 class RuntimeEditor(GraphEditor):
@@ -92,9 +93,8 @@ class RuntimeEditor(GraphEditor):
     def preview(self, place: Place, changes: Sequence[Change], author: str) -> Preview:
         """Return what saving would make, as the runtime says."""
         made = self.graph.preview_update(config_of(place), self._values(changes, place), author or None)
-        values = made.values if isinstance(made.values, dict) else {"__root__": made.values}
         return Preview(
-            state={key: value for key, value in values.items() if value is not MISSING},
+            state={key: value for key, value in self._state(made.values, place).items() if value is not MISSING},
             due=tuple(dict.fromkeys(task.name for task in made.next)),
         )
 
@@ -135,7 +135,11 @@ class RuntimeEngine(GraphEngine):
         for write in item.pending_writes or ():
             written.setdefault(write[0], []).append(write)
         tasks = self.graph.plan(config_of(place)).tasks
-        return tuple(self._planned(task, place, attempts, written.get(task.id, ())) for task in tasks)
+        calls = self.reader.calls(place, item, [(task.id, task.path) for task in tasks])
+        return tuple(
+            replace(self._planned(task, place, attempts, written.get(task.id, ())), calls=calls.get(task.id, ()))
+            for task in tasks
+        )
 
     def _planned(
         self, task: Any, place: Place, attempts: Mapping[str, int], written: Sequence[tuple[str, str, Any]]
@@ -148,7 +152,7 @@ class RuntimeEngine(GraphEngine):
             path=tuple(task.path),
             triggers=tuple(task.triggers),
             input=task.input,
-            writes=tuple(w for w in task.writes if naming.settles(w[0])),
+            writes=writes_of(task.writes),
             done=done,
             supplied=task.status == "supplied",
             refused=task.status == "refused",

@@ -17,18 +17,9 @@ from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
 from debugger_ui.engines.circles import circle, circular
 from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
 from debugger_ui.engines.counted import counted
-from debugger_ui.engines.reader import SaverReader, config_at, config_of
-from debugger_ui.engines.rows import (
-    PULL,
-    PUSH,
-    authors,
-    changed_keys,
-    header_in,
-    ran_nodes,
-    still_open,
-    task_path,
-    thread_head,
-)
+from debugger_ui.engines.paths import PULL, calls_of, edited_as, path_of
+from debugger_ui.engines.reader import Calls, SaverReader, config_at, config_of
+from debugger_ui.engines.rows import changed_keys, header_in, ran_nodes, still_open, thread_head
 from debugger_ui.engines.spaces import Inner, parents_of
 from runtime.checkpoint.errors import CheckpointStorageError
 
@@ -161,6 +152,12 @@ class StoredReader(SaverReader):
         row = self._row((place.thread, place.namespace, place.id))
         return row[1] if row else {}
 
+    def calls(self, place: Place, item: Any, tasks: Sequence[tuple[str, Sequence[Any]]]) -> Mapping[str, Calls]:
+        """Return, by task id, the saved results of what tasks called, in the order of the calls."""
+        self.outlines(place.thread, [place.id], place.namespace)
+        row = self._row((place.thread, place.namespace, place.id))
+        return calls_of(row[0].writes if row else (), item, tasks)
+
     def clues(self, thread: str, id_: str, namespace: str = "") -> Clues | None:
         """Return what the record tells of the edit that made a checkpoint; None when none did."""
         headers = self._thread(thread, namespace).headers
@@ -176,7 +173,7 @@ class StoredReader(SaverReader):
         return Clues(
             fresh(record.versions_seen, old.versions_seen),
             filled(record.channel_versions, old.channel_versions, record.channels),
-            authors(old.writes),
+            edited_as(old.writes),
             len(edits) == 1,
         )
 
@@ -310,10 +307,10 @@ class StoredReader(SaverReader):
         names: dict[str, str] = {}
         pushed: dict[str, int] = {}
         for write in record.writes:
-            kind, rest = task_path(write.task_path)
+            kind, rest = path_of(write.task_path)
             if kind == PULL:
                 names[write.task_id] = rest
-            elif kind == PUSH and rest.isdigit():
+            elif kind == naming.PUSH and rest.isdigit():
                 pushed[write.task_id] = int(rest)
         if pushed:
             item = self.get(place)

@@ -13,11 +13,14 @@ from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
 from debugger_ui.components.text import count, markdown, slug, visible
 from debugger_ui.panels.tab import Tab
+from debugger_ui.session.questions import JsonText
 from debugger_ui.session.views import CheckpointView, QuestionView
 
 RUN_ON = "answer_run_on"
 BUTTONS_AT_MOST = 6
 EDITOR_HEIGHT = 96
+LONG = 160
+"""Characters of a question that still stand beside its chip."""
 
 
 def questions(here: Tab, view: CheckpointView) -> None:
@@ -51,15 +54,17 @@ def blocks(question: QuestionView) -> list[sheet.Block]:
     if question.kept:
         kept = sorted(set(question.kept))
         effect += f" {', '.join(kept)} {'is' if len(kept) == 1 else 'are'} saved and not run again."
-    made = [
-        sheet.bar(
-            [sheet.chip(f"{question.node} asks", "waiting", "waiting"), sheet.word(question.prompt, "strong wrap")],
-            name="question",
-        )
-    ]
-    if question.payload.text != question.prompt:  # a question that is only a text is said already
+    made = asked(question, sheet.chip(f"{question.node} asks", "waiting", "waiting"), "question")
+    if question.payload.kind != "str":  # a question that is only a text is said already
         made.append(sheet.tree([{"key": "payload", "value": sheet.node(question.payload)}], depth=1))
     return [*made, sheet.text(effect, "small")]
+
+
+def asked(question: QuestionView, chip: sheet.Item, name: str) -> list[sheet.Block]:
+    """Return what was asked: a short question beside its chip, a long one under it, where it can be scrolled."""
+    if len(question.prompt) <= LONG and "\n" not in question.prompt:
+        return [sheet.bar([chip, sheet.word(question.prompt, "strong wrap")], name=name)]
+    return [sheet.bar([chip], name=name), sheet.text(question.prompt, "asked")]
 
 
 def form(here: Tab, view: CheckpointView, question: QuestionView) -> None:
@@ -103,6 +108,11 @@ def box(question: QuestionView) -> None:
     key = box_key(question)
     if question.shape == "text":
         st.text_area("Answer", key=key, height=80, placeholder="Your answer, as plain text")
+        st.toggle(
+            "Read it as JSON",
+            key=f"json_{question.id}",
+            help='On: true, 3 or {"a": 1} are given as a boolean, a number and an object, not as a text.',
+        )
     elif question.shape == "number":
         st.text_input("Answer", key=key, placeholder="A number")
     else:
@@ -138,7 +148,8 @@ def box_text(question: QuestionView) -> Callable[[], str]:
         if question.shape == "form":
             return question_fields(question)
         if question.shape in ("text", "number"):
-            return str(st.session_state.get(box_key(question)) or "")
+            text = str(st.session_state.get(box_key(question)) or "")
+            return JsonText(text) if st.session_state.get(f"json_{question.id}") else text
         return typed(box_key(question), question.id, "")
 
     return read

@@ -31,10 +31,7 @@ def blocks(question: QuestionView, ability: Ability) -> list[sheet.Block]:
             effect = effect.replace(" run again", " runs again")
     answered = sheet.value_item(question.answer) if question.answer else sheet.word("not in the record", "muted")
     return [
-        sheet.bar(
-            [sheet.chip(f"{question.node} asked", "", "done"), sheet.word(question.prompt, "strong wrap")],
-            name="answered",
-        ),
+        *answer.asked(question, sheet.chip(f"{question.node} asked", "", "done"), "answered"),
         sheet.bar([sheet.word("answered with", "label"), answered]),
         sheet.text(effect, "small"),
     ]

@@ -138,7 +138,7 @@ def cells(question: QuestionView) -> dict[str, object]:
     return {
         "question": [
             sheet.chip(question.node, "waiting", "waiting"),
-            sheet.word(question.prompt or question.payload.text, "under"),
+            sheet.word(question.prompt or question.payload.text, "under clamp"),
         ],
         "thread": [sheet.word(question.thread, "mono"), sheet.word(clock(question.created, date=True), "under")],
     }

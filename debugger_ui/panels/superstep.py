@@ -18,7 +18,7 @@ from debugger_ui.components.timeline import grouped
 from debugger_ui.panels import folding, tasks
 from debugger_ui.panels.channels import number
 from debugger_ui.panels.tab import Tab, state
-from debugger_ui.panels.words import TASK
+from debugger_ui.panels.words import TASK, short
 from debugger_ui.session.views import (
     Abilities,
     CheckpointView,
@@ -34,7 +34,7 @@ SHEET = "superstep"
 FINISHED = tasks.FINISHED
 EDITOR_HEIGHT = 96
 
-VERDICTS = (sheet.column("node", "Node", width="32%"), sheet.column("verdict", "Verdict"))
+VERDICTS = (sheet.column("node", "Node", width="46%"), sheet.column("verdict", "Verdict", width="54%"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,14 @@ def supply_box(here: Tab, view: CheckpointView, task: TaskView, busy: bool) -> N
         keys = ", ".join(channel.name for channel in here.see(here.session.channels, view.id) or ())
         about = "What the node would return: an object of state keys. The task is not run; the record says supplied."
         blocks = [
-            sheet.bar([sheet.word("Result of", "label"), sheet.word(task.name, "mono strong")]),
+            sheet.reveal(task.id),
+            sheet.bar(
+                [
+                    sheet.word("Result of", "label"),
+                    sheet.word(task.name, "mono strong"),
+                    sheet.word(short(task.id), "mono muted", title=f"task {task.id}"),
+                ]
+            ),
             sheet.text(about + (f" Keys: {keys}." if keys else ""), "small"),
         ]
         sheet.sheet(blocks, key="supply_about", scope=task.id)

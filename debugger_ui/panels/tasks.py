@@ -128,12 +128,18 @@ def task_parts(task: TaskView) -> list[sheet.Block]:
     if task.error is not None:
         message = f"{task.error.type}: {task.error.message}" if task.error.message else task.error.type
         parts.append(sheet.note(message, "error", details=task.error.traceback, name="task-error"))
-    if task.triggers:
+    if task.sent:
+        parts.append(sheet.bar([sheet.word("woken by", "label"), sheet.word("a Send")]))
+    elif task.triggers:
         parts.append(
             sheet.bar([sheet.word("woken by", "label"), *(sheet.word(name, "mono") for name in task.triggers)])
         )
     if task.input is not None:
         parts.append(sheet.tree([{"key": "input", "value": sheet.node(task.input)}], depth=0))
+    if task.calls:
+        rows = [{"key": f"call {n}", "value": sheet.node(value)} for n, value in enumerate(task.calls, 1)]
+        hint = "" if task.status in FINISHED else "they do not run again"
+        parts.append(sheet.section("Saved results of calls", [sheet.tree(rows, depth=0)], count=len(rows), hint=hint))
     state_writes = [write for write in task.writes if not write.control]
     if state_writes:
         frame = pd.DataFrame(

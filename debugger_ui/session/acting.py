@@ -171,18 +171,15 @@ class Acting:
         order = Order(advance, False, self.desk.breakpoints.hit)
         return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
 
-    def supplied(self, task: str, text: str) -> Mapping[str, Any]:
-        """Return what was typed as the result of a task."""
+    def supplied(self, spot: Spot, task: str, text: str) -> Mapping[str, Any]:
+        """Return what was typed as the result of a task, with values of the classes that its node would return."""
         value = parse_json(text, task)
         if not isinstance(value, Mapping):
             raise refuse(
                 f"A result is what the node would return: an object {{...}} of state keys, not {type(value).__name__}.",
                 field=task,
             )
-        known = [name for name, spec in self.desk.engine.channels().items() if spec.state_key]
-        if unknown := sorted(set(value) - set(known)):
-            raise refuse(f"The state has no key {unknown[0]!r}; its keys are {', '.join(known)}.", field=task)
-        return {task: dict(value)}
+        return {task: Edits(self.desk.reading, self.editor(), spot).result(value)}
 
     def _start(
         self, thread: str, verb: str, spot: Spot | None, order: Order, runner: Runner, check: Callable[[], None]

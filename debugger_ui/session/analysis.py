@@ -133,7 +133,7 @@ def _stored(fold: Fold, child: Record | None) -> Fold:
 
 def _fold_view(fold: Fold, specs: Mapping[str, ChannelSpec]) -> UpdateFold:
     return UpdateFold(
-        channel=fold.channel,
+        channel=naming.key_of(fold.channel),
         reducer=fold.reducer,
         before=_shown(fold.before),
         steps=tuple(FoldStep(s.task, s.node, view(s.value, BRIEF), _shown(s.after)) for s in fold.steps),

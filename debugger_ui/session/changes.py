@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Outline, Record
 from debugger_ui.session.diff import equal
 from debugger_ui.session.reading import Reading, Spot
@@ -91,8 +92,11 @@ class Changes:
             return ids
         parents = {id_: self.history.parents.get(id_, "") for id_ in ids}
         wanted = sorted({*ids, *parents.values()} - {""})
-        key = str(path[0])
-        held = {id_: look_in(values, path) for id_, values in self.reading.values(self.spot, wanted, [key])}
+        channel = naming.channel_of(str(path[0]), self.reading.record(self.spot).versions)
+        held = {
+            id_: look_in({naming.key_of(name): value for name, value in values.items()}, path)
+            for id_, values in self.reading.values(self.spot, wanted, [channel])
+        }
         return [
             id_
             for id_, parent in parents.items()
@@ -106,6 +110,8 @@ class Changes:
         """Return the change between two neighbours, or None when the value is the same in both."""
         after = self.reading.record(self.spot, id_)
         before = self.reading.record(self.spot, parent) if parent else None
+        if before is None and path and naming.channel_of(str(path[0]), after.versions) not in after.versions:
+            return None  # what a channel starts with was written by nobody
         old = look(before, path) if before is not None else MISSING
         new = look(after, path)
         if same(old, new):
@@ -128,7 +134,7 @@ class Changes:
             return ("input",) if after.header.source == "input" else ()
         key = str(path[0]) if path else ""
         found = [task.name for task in before.tasks if any(c == key for c, _ in task.writes)]
-        return tuple("input" if name == "__start__" else name for name in dict.fromkeys(found))
+        return tuple("input" if name == naming.START else name for name in dict.fromkeys(found))
 
     def why(self, path: Path) -> tuple[ProvenanceHop, ...]:
         """Return who wrote the value, what they had read, who wrote that, back to input or edit."""

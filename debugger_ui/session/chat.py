@@ -59,12 +59,12 @@ def parts_of(item: Any) -> Parts | None:
     return {**item, "role": role} if "role" in item or role in ROLES else None
 
 
-def chat_of(items: Sequence[Any], offset: int | None = None, page: int = PAGE) -> ChatView:
-    """Return a page of a chat, by default its end."""
+def chat_of(items: Sequence[Any], offset: int | None = None, page: int = PAGE, *, part: bool = False) -> ChatView:
+    """Return a page of a chat, by default its end; `part` if the chat goes on elsewhere."""
     start = max(0, len(items) - page) if offset is None else max(0, min(offset, len(items) - 1))
     shown = range(start, min(len(items), start + page))
     pairs = Pairs(items, shown)
-    return ChatView(tuple(_message(index, items[index], pairs) for index in shown), start, len(items))
+    return ChatView(tuple(_message(index, items[index], pairs) for index in shown), start, len(items), part)
 
 
 class Pairs:

@@ -85,18 +85,21 @@ def state_entries(record: Record, before: Record | None, made_by: tuple[TaskView
         StateEntry(
             key=key,
             value=view(value, USUAL, (key,)),
-            changed=record.versions.get(key) != old.get(key),
+            changed=record.versions.get(channel) != old.get(channel),
             writers=writers_of(key, made_by),
-            version=naming.show_version(record.versions.get(key)),
+            version=naming.show_version(record.versions.get(channel)),
         )
         for key, value in record.state.items()
-        if key in record.versions or key in record.channels or not blank(value)
+        if (channel := naming.channel_of(key, record.versions)) in record.versions
+        or key in record.channels
+        or not blank(value)
     )
 
 
 def writers_of(key: str, made_by: tuple[TaskView, ...]) -> tuple[str, ...]:
     """Return the nodes whose tasks wrote a key."""
-    return tuple(dict.fromkeys(t.name for t in made_by if any(w.channel == key for w in t.writes)))
+    found = dict.fromkeys(t.name for t in made_by if any(w.channel == key for w in t.writes))
+    return tuple("input" if name == naming.START else name for name in found)
 
 
 def task_views(record: Record, spot: Spot, running: tuple[str, ...]) -> tuple[TaskView, ...]:
@@ -105,12 +108,14 @@ def task_views(record: Record, spot: Spot, running: tuple[str, ...]) -> tuple[Ta
 
 
 def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskView:
+    sent = task.path[:1] == (naming.PUSH,)
     return TaskView(
         id=task.id,
         name=task.name,
         path=literal(", ".join(str(part) for part in task.path)),
         status="running" if running else task_status(task),
-        triggers=task.triggers,
+        triggers=() if sent else task.triggers,
+        sent=sent,
         input=None if task.input is MISSING else view(task.input, USUAL),
         writes=tuple(
             WriteView(channel, view(value, BRIEF), control=not naming.is_state_key(channel))
@@ -120,6 +125,7 @@ def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskVie
         error=_error_view(task.failure) if task.failure else None,
         questions=tuple(question_view(question, task, record, spot) for question in task.questions),
         answered=answered_views(task, record, spot),
+        calls=tuple(view(value, BRIEF) for value in task.calls),
         attempts=task.attempts,
         milliseconds=task.milliseconds,
         namespace=task.namespace,

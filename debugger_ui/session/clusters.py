@@ -10,6 +10,7 @@ Rules:
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from debugger_ui.engines import spaces
 from debugger_ui.session.graphs import bare_view, graph_view
@@ -45,14 +46,25 @@ def _opened(reading: Reading, spot: Spot, view: GraphView, nested: Nested, room:
 def _inner(reading: Reading, spot: Spot, door: NodeView, nested: Nested, room: int) -> GraphView:
     """Return the picture inside a node, with the marks of its runs if they are to be shown."""
     runs = _shown(reading, spot, door.id, nested)
-    spots = [spot for spot in (_head(reading, run) for run in runs) if not reading.outline(spot, spot.id).damaged]
-    if not spots:
+    heads = [(run, _head(reading, run)) for run in runs]
+    heads = [(run, head) for run, head in heads if not reading.outline(head, head.id).damaged]
+    if not heads:
         known = [run.namespace for run in nested.runs if (run.around, run.node) == (spot.namespace, door.id)]
         pseudo = f"{spot.namespace}{spaces.SEPARATOR}{door.id}".removeprefix(spaces.SEPARATOR)
         return bare_view(reading.engine.topology(spot.thread, known[-1] if known else pseudo))
-    views = [_opened(reading, inner, graph_view(reading, inner, ()), nested, room) for inner in spots]
+    views = [_opened(reading, head, _marked(reading, nested, run, head), nested, room) for run, head in heads]
     # Of several runs side by side, the finished ones say nothing about what is to come.
     return _merged([one for one in views if any(node.mark in OPEN for node in one.nodes)] or views)
+
+
+def _marked(reading: Reading, nested: Nested, run: Run, head: Spot) -> GraphView:
+    """Return the picture of a run; where its task has a result, nothing in it is still to come."""
+    view = graph_view(reading, head, ())
+    if not any(node.mark == "next" for node in view.nodes) or not nested.ended(run):
+        return view
+    return replace(
+        view, nodes=tuple(replace(node, mark="done") if node.mark == "next" else node for node in view.nodes)
+    )
 
 
 def _head(reading: Reading, run: Run) -> Spot:
@@ -69,7 +81,9 @@ def _shown(reading: Reading, spot: Spot, node: str, nested: Nested) -> list[Run]
             return here
     elif node in reading.outline(spot, spot.id).due:
         return []
-    for id_ in reversed(history.path(spot.id)[:-1]):
+    for id_, child in reversed(list(pairwise(history.path(spot.id)))):
+        if history.by_id[child].source != "loop":
+            continue  # an edit took the place of the superstep: what ran in that is on another branch
         found = [run for run in nested.at(spot.namespace, id_) if run.node == node]
         if found:
             return found
@@ -130,4 +144,6 @@ def _leaving(edge: EdgeView, door: str, ends: dict[str, int], view: GraphView) -
     ways = sum(one.source == door for one in view.edges) * len(ends)
     if edge.source != door or not 0 < ways <= WAYS:
         return [edge]
-    return [replace(edge, source=end, taken=edge.taken if taken else 0) for end, taken in ends.items()]
+    # A Command to the graph around leaves from anywhere: then no way to the end was taken, and all stand for it.
+    known = any(ends.values())
+    return [replace(edge, source=end, taken=edge.taken if taken or not known else 0) for end, taken in ends.items()]

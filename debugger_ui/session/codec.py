@@ -222,7 +222,7 @@ def _restore_fields(plain: Mapping[str, Any], old: Any, kind: str, path: Path, r
         return _rebuilt(cls, old, parts)
     except (ValueError, TypeError) as error:
         raise refuse(
-            f"{where} does not fit {cls.__qualname__}: {_first_error(error)}",
+            f"{where} does not fit {cls.__qualname__}: {first_error(error)}",
             field=str(path[0] if path else ""),
             details=describe(error),
         ) from None
@@ -233,7 +233,8 @@ def _rebuilt(cls: Any, old: Any, parts: Mapping[str, Any]) -> Any:
     return cls(**given)
 
 
-def _first_error(error: Exception) -> str:
+def first_error(error: Exception) -> str:
+    """Return the first thing that a validation found wrong, with its place; of any other exception its words."""
     errors = getattr(error, "errors", None)
     if callable(errors):
         first = errors()[0]

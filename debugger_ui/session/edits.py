@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Preview
 from debugger_ui.session.codec import restore, to_text
+from debugger_ui.session.declared import as_declared
 from debugger_ui.session.diff import equal
 from debugger_ui.session.messages import holds_messages, new_messages
 from debugger_ui.session.parse import MAX_CHARS, parse_json
 from debugger_ui.session.problems import SessionError, describe, refuse, said
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import USUAL, view
-from debugger_ui.session.shape import kind_of, type_name
+from debugger_ui.session.shape import blank, kind_of, type_name
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_actions import Edit, EditField, EditForm, EditOutcome, EditPreview
 from debugger_ui.session.view_values import Problem, ValueView
@@ -29,7 +31,8 @@ class Edits:
         self.editor = editor
         self.spot = spot
         self.record = reading.real(spot)
-        self.specs = {name: spec for name, spec in engine.channels(spot.namespace).items() if spec.state_key}
+        specs = engine.channels(spot.namespace)
+        self.specs = {naming.key_of(name): spec for name, spec in specs.items() if spec.state_key}
 
     def form(self) -> EditForm:
         """Return the state keys as text, and the authors."""
@@ -77,19 +80,48 @@ class Edits:
         return [self._change(edit) for edit in edits]
 
     def _change(self, edit: Edit) -> Change:
-        if edit.key not in self.specs and edit.key not in self.record.state:
-            known = ", ".join(sorted(self.specs)) or "none"
-            raise refuse(f"The state has no key {edit.key!r}; its keys are {known}.", field=edit.key)
-        spec = self.specs.get(edit.key)
-        append = edit.mode == "append" and bool(spec and spec.reducer)
+        append = self._reduces(edit.key) and edit.mode == "append"
         old = self.record.state.get(edit.key, MISSING)
         plain = parse_json(edit.text, edit.key)
+        return Change(edit.key, self._value(edit.key, plain, old, append=append), append)
+
+    def result(self, given: Mapping[str, Any]) -> Any:
+        """Return what was typed as a task's result, as its node would have returned it.
+
+        A value takes its classes from what the state declares, from what stands there, or from what another task
+        of the superstep wrote.
+
+        Raises:
+            SessionError: the first key that the state does not have, or value that does not fit.
+        """
+        made: dict[str, Any] = {}
+        for name, plain in given.items():
+            key = naming.key_of(name)
+            append = self._reduces(key)
+            old = self.record.state.get(key, MISSING)
+            if old is MISSING or blank(old) or old == []:
+                written = (value for task in self.record.tasks for channel, value in task.writes if channel == key)
+                old = next(written, old)
+            made[key] = self._value(key, plain, old, append=append)
+        whole = naming.ROOT in made and naming.one_value(self.engine.channels(self.spot.namespace))
+        return made[naming.ROOT] if whole else made
+
+    def _reduces(self, key: str) -> bool:
+        """Whether a key has a reducer; refuse one that the state does not have."""
+        if key not in self.specs and key not in self.record.state:
+            known = ", ".join(sorted(self.specs)) or "none"
+            raise refuse(f"The state has no key {key!r}; its keys are {known}.", field=key)
+        spec = self.specs.get(key)
+        return bool(spec and spec.reducer)
+
+    def _value(self, key: str, plain: Any, old: Any, *, append: bool) -> Any:
+        spec = self.specs.get(key)
         # What is appended is new, except that it takes its class from what it is appended to.
-        shown = self.masks.veil((edit.key,), None if old is MISSING or append else old)
-        value = restore(plain, shown.shown, (edit.key,), shown.real)
+        shown = self.masks.veil((key,), None if old is MISSING or append else old)
+        value = restore(plain, shown.shown, (key,), shown.real)
         value = self._typed(value, old, spec, append=append)
-        value = self._check(edit.key, value, old, spec, append=append)
-        return Change(edit.key, value, append)
+        value = as_declared(value, spec.annotation if spec else MISSING, (key,))
+        return self._check(key, value, old, spec, append=append)
 
     def _typed(self, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> Any:
         annotation = spec.annotation if spec else MISSING

@@ -222,11 +222,11 @@ def _texts(rows: list[Any]) -> tuple[str, ...]:
 
 def _channel(walk: Walk, name: str, value: Any) -> Any:
     """Return a channel's value. What wakes nodes stays as it is; what it carries (inputs, Sends) does not."""
-    if naming.is_state_key(name):
-        return walk.value((name,), value)
+    if naming.is_state_key(key := naming.key_of(name)):
+        return walk.value((key,), value)
     if name == naming.TASKS and isinstance(value, (list, tuple)):
         return [walk.value((), send) for send in value]
-    return walk.value((), value) if name == naming.START else value
+    return walk.value((), value) if name in (naming.START, naming.PREVIOUS) else value
 
 
 def beside(database: FilePath | None) -> FilePath | None:

@@ -83,6 +83,7 @@ class Nested:
         history = self.reading.history(self.thread, run.namespace)
         outline = self.reading.engine.outlines(self.thread, [run.newest], run.namespace).get(run.newest, Outline())
         around = self.reading.history(self.thread, run.around).by_id.get(run.parent)
+        status = self.reading.status(outline, followed=not history.is_head(run.newest))
         return InnerRun(
             namespace=run.namespace,
             node=run.node,
@@ -94,8 +95,15 @@ class Nested:
             step=around.step + 1 if around is not None else 0,
             newest=run.newest,
             checkpoints=run.checkpoints,
-            status=self.reading.status(outline, followed=not history.is_head(run.newest)),
+            status="done" if status == "ready" and self.ended(run) else status,
         )
+
+    def ended(self, run: Run) -> bool:
+        """Whether the task that ran it has its result: a Command to the graph around it ends a run half way."""
+        if run.parent not in self.reading.history(run.thread, run.around).by_id:
+            return False
+        tasks = self.reading.record(Spot(run.thread, run.around, "", run.parent, False)).tasks
+        return any(task.done for task in tasks if task.name == run.node and run.task in ("", task.id))
 
 
 def _numbered(namespace: str) -> bool:
@@ -263,11 +271,11 @@ def _inside(reading: Reading, spot: Spot) -> str:
         return f"{path} is at its end: Step runs superstep {step} of {around}." if here.live else ""
     branch = "" if here.live else f" on a new branch of {reading.engine.name}"
     words = f"Step runs superstep {record.header.step + 1} of {path}{branch}."
-    names = _beside(reading, spot, here)
+    names, several = _beside(reading, spot, here)
     if names and here.live:
-        words += f" {', '.join(names)} beside it {'stands' if len(names) == 1 else 'stand'} still."
+        words += f" {names} beside it {'stand' if several else 'stands'} still."
     elif names:
-        words += f" {', '.join(names)} beside it {'runs' if len(names) == 1 else 'run'} again when the branch goes on."
+        words += f" {names} beside it {'run' if several else 'runs'} again when the branch goes on."
     return f"{words}{_calling(reading, spot)}"
 
 
@@ -276,17 +284,27 @@ def _shown(namespace: str) -> str:
     return " / ".join(spaces.graph_path(namespace).split(spaces.SEPARATOR))
 
 
-def _beside(reading: Reading, spot: Spot, here: Standing) -> list[str]:
-    """Return the nodes that run beside a run; where it goes on plainly, those that have no result yet."""
-    names: list[str] = []
+def _beside(reading: Reading, spot: Spot, here: Standing) -> tuple[str, bool]:
+    """Return the nodes that run beside a run, in words, and whether these are several.
+
+    Where it goes on plainly, those that have no result yet.
+    """
+    found: dict[str, bool] = {}
     inner = spot.namespace
     for space in sorted(here.around, key=len, reverse=True):
         _, node, task, _ = spaces.parts_of(inner)
         tasks = reading.record(Spot(spot.thread, space, "", here.around[space], False)).tasks
         others = [one for one in tasks if not (one.name == node and task in ("", one.id))]
-        names = [one.name for one in others if not (here.live and one.done)] + names
+        found = {**_named([one.name for one in others if not (here.live and one.done)], node), **found}
         inner = space
-    return list(dict.fromkeys(names))
+    return ", ".join(found), len(found) > 1 or any(found.values())
+
+
+def _named(others: Sequence[str], node: str) -> dict[str, bool]:
+    """Return tasks by their nodes, further ones of the node itself as that; each with whether it is several."""
+    same = sum(name == node for name in others)
+    words = {f"another {node}": False} if same == 1 else {f"{same} more {node}": True} if same else {}
+    return {**words, **dict.fromkeys((name for name in others if name != node), False)}
 
 
 def _calling(reading: Reading, spot: Spot) -> str:
@@ -310,8 +328,9 @@ def _from_outside(reading: Reading, spot: Spot, here: Standing, verb: str) -> st
     goes_on = f"{_shown(spot.namespace)} goes on from here"
     if here.live:
         return f"{verb} runs {superstep}: {goes_on}."
-    others = [one.name for one in outer.tasks if not (one.name == node and task in ("", one.id))]
+    others = _named([one.name for one in outer.tasks if not (one.name == node and task in ("", one.id))], node)
     words = f"{verb} runs {superstep} again, on a new branch: {goes_on}."
     if not others:
         return words
-    return f"{words} {', '.join(dict.fromkeys(others))} beside it {'runs' if len(others) == 1 else 'run'} again."
+    several = len(others) > 1 or any(others.values())
+    return f"{words} {', '.join(others)} beside it {'run' if several else 'runs'} again."

@@ -23,6 +23,10 @@ OPTIONS = ("options", "choices", "actions", "allowed", "answers")
 MAX_OPTIONS = 24
 
 
+class JsonText(str):
+    """An answer that is to be read as JSON, also where a text is what fits the question best."""
+
+
 def question_view(question: Question, task: Task, record: Record, spot: Spot) -> QuestionView:
     """Return a pending interrupt with what an answer form needs."""
     shape, options, fields = answer_shape(question)
@@ -90,7 +94,7 @@ def answer_shape(question: Question) -> tuple[QuestionShape, Sequence[Any], tupl
 
 
 def parse_answer(question: QuestionView, text: str) -> Any:
-    """Return the answer that was typed for a question.
+    """Return the answer that was typed for a question: JSON, but for a question that a plain text fits.
 
     Raises:
         SessionError: it is empty or is not the JSON that the question's shape needs.
@@ -101,7 +105,7 @@ def parse_answer(question: QuestionView, text: str) -> Any:
             'if an empty text is meant, write "" with its quotes.',
             field=question.id,
         )
-    if question.shape == "text":
+    if question.shape == "text" and not isinstance(text, JsonText):
         quoted = text.strip()
         if len(quoted) > 1 and quoted[0] == quoted[-1] == '"':
             try:

@@ -50,7 +50,8 @@ def _cell(value: Any) -> ValueView:
 
 def _view(value: Any, limits: Limits, path: Path, depth: int, rich: int) -> ValueView:
     kind = kind_of(value)
-    fitting = rich_of(value, _cell) if rich > 0 else None
+    # Only what has a place in the state is a whole chat; what is written is a part of one.
+    fitting = rich_of(value, _cell, part=not path) if rich > 0 else None
     # What is in a chat or table is shown by it.
     inner = 0 if fitting is not None else rich - 1
     if kind in ("list", "tuple", "set", "dict", "dataclass", "model", "message", "opaque"):

@@ -24,10 +24,10 @@ Cell = Callable[[Any], ValueView]
 """Shows one cell of a table."""
 
 
-def rich_of(value: Any, cell: Cell, offset: int | None = None) -> Rich | None:
+def rich_of(value: Any, cell: Cell, offset: int | None = None, *, part: bool = False) -> Rich | None:
     """Return a page of the value in the form that fits it; None when that is the tree.
 
-    Without an offset that is the end of a chat and the beginning of a table.
+    Without an offset that is the end of a chat and the beginning of a table. `part`: messages are not a whole chat.
     """
     kind = kind_of(value)
     if kind in ("list", "tuple"):
@@ -35,10 +35,10 @@ def rich_of(value: Any, cell: Cell, offset: int | None = None) -> Rich | None:
         if not items:
             return None
         if is_chat(items):
-            return chat_of(items, offset)
+            return chat_of(items, offset, part=part)
         return _records(items, cell, offset or 0)
     if kind == "message":
-        return chat_of([value])
+        return chat_of([value], part=True)
     if kind == "table":
         return _frame(value, cell, offset or 0)
     return image_of(value) if kind in ("bytes", "str") else None

@@ -99,7 +99,7 @@ class DebugSession(Looking):
         Raises:
             SessionError: as for `execute`; the text does not parse, or is no object of state keys.
         """
-        return self._phase("supply", "execute", (task,), self.acting.supplied(task, text))
+        return self._phase("supply", "execute", (task,), self.acting.supplied(self._need_spot(), task, text))
 
     def pause(self) -> RunProgress:
         """Ask the running job to stop after the superstep it is in."""

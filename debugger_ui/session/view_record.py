@@ -238,6 +238,7 @@ class TaskView:
     path: str
     status: TaskStatus
     triggers: tuple[str, ...]
+    """Channels whose change woke it; none if it was sent."""
     input: ValueView | None
     """What it got; None when the record does not tell."""
     writes: tuple[WriteView, ...]
@@ -245,10 +246,14 @@ class TaskView:
     questions: tuple[QuestionView, ...] = ()
     answered: tuple[QuestionView, ...] = ()
     """Questions that it asked and that were answered."""
+    calls: tuple[ValueView, ...] = ()
+    """Saved results of what its function called (`@task`): those calls do not run again."""
     attempts: int = 0
     milliseconds: float | None = None
     namespace: str = ""
     """Checkpoint namespace of the subgraph that it runs, if it is one."""
+    sent: bool = False
+    """Whether a Send started it."""
 
 
 @dataclass(frozen=True, slots=True)

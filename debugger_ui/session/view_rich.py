@@ -84,6 +84,8 @@ class ChatView:
     messages: tuple[MessageView, ...]
     offset: int
     total: int
+    part: bool = False
+    """Whether the chat goes on elsewhere: a message alone, or what a task wrote. Then no call or result is missed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,9 @@ def test_of_the_runs_of_a_fan_out_one_is_stepped(kit, calls, open_graph):
     assert "1 more run beside it stopped at one too." in proceed(session).message
     assert path(session) == ["part", "deep"]
     said = session.nesting().effect
-    assert said.startswith("Step runs superstep 1 of part / deep. part beside it stands still. part calls it, and runs")
+    assert said.startswith(
+        "Step runs superstep 1 of part / deep. another part beside it stands still. part calls it, and runs"
+    )
     step(session)
     assert (due(session), calls["d1"], calls["p1"]) == (("d2",), 1, 2)
     session.remove_breakpoint("before:part|deep|d1")

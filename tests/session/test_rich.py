@@ -134,6 +134,15 @@ def test_messages_are_a_chat_with_calls_and_results_paired():
     assert (last.role, last.word, last.name, asked.id) == ("human", "user", "Ada", "m1")
 
 
+def test_only_messages_of_the_state_are_a_whole_chat():
+    result = ToolMessage("found it", tool_call_id="c1")
+    assert not view([result], path=("messages",)).rich.part
+    assert not page_of([result]).part
+    assert view([result]).rich.part, "what a task wrote goes on what is in the state"
+    assert view(result, path=("last",)).rich.part, "a message alone is in no chat"
+    assert not view({"messages": [result]}).children[0].value.rich.part
+
+
 def test_dicts_as_providers_write_them_are_a_chat():
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
     system, user, ai, tool = turns(

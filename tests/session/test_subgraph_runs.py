@@ -229,7 +229,7 @@ def test_a_step_from_two_levels_deep_goes_on_there(kit, calls, open_graph):
     started = text(session)
     effect = session.nesting().effect
     assert effect.startswith(
-        "Step runs superstep 2 of part / deep on a new branch of sample. part beside it runs again"
+        "Step runs superstep 2 of part / deep on a new branch of sample. another part beside it runs again"
     )
     assert effect.endswith("part calls it, and runs again from the first line to the call.")
     assert step(session).state == "paused"

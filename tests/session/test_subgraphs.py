@@ -253,3 +253,10 @@ def test_of_runs_side_by_side_the_unfinished_one_is_entered(kit, open_graph):
     session.step_into()
     assert (text(session), session.checkpoint().status) == ("b", "waiting")
     assert session.nesting().effect == "Answering runs superstep 1 of sample: sub goes on from here."
+
+
+def test_on_a_branch_that_an_edit_began_nothing_is_marked_that_ran_on_another(finished):
+    at(finished, "sub")
+    assert "sub|s1" not in picture(finished), "it runs next"
+    finished.save_edit([], "after")
+    assert {name: mark for name, mark in picture(finished).items() if name.startswith("sub")} == {}

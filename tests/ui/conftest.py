@@ -196,28 +196,56 @@ def database(recorded, tmp_path):
     return Path(shutil.copy(recorded, tmp_path / "demo.sqlite"))
 
 
-@pytest.fixture
-def open_page(database):
-    """Open the page at a cursor, on a copy of the demo, in an AppTest."""
+def page_at(**params):
+    """Open the page at a cursor, in an AppTest, on the workspace in use."""
     from streamlit import config
     from streamlit.testing.v1 import AppTest
 
-    from debugger_ui.server import launch, shared
+    from debugger_ui.server import launch
+
+    collecting = "runner.postScriptGC"
+    config.set_option(collecting, launch.config("127.0.0.1", 0)[collecting])
+    page = AppTest.from_file(str(ROOT / "debugger_ui" / "app.py"), default_timeout=60)
+    for name, value in params.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+@pytest.fixture
+def open_page(database):
+    """Open the page at a cursor, on a copy of the demo, in an AppTest."""
+    from debugger_ui.server import shared
     from debugger_ui.session.workspace import Workspace
 
     opened = []
-    collecting = "runner.postScriptGC"
-    config.set_option(collecting, launch.config("127.0.0.1", 0)[collecting])
 
     def make(*, read_only=False, **params):
         if not opened:
             workspace = Workspace.open("demo", database=str(database), read_only=read_only)
             opened.append(workspace)
             shared.use(workspace, thread="research-waiting")
-        page = AppTest.from_file(str(ROOT / "debugger_ui" / "app.py"), default_timeout=60)
-        for name, value in params.items():
-            page.query_params[name] = value
-        return page.run()
+        return page_at(**params)
+
+    yield make
+    for workspace in opened:
+        workspace.close()
+    shared._opened.clear()
+
+
+@pytest.fixture
+def page_on():
+    """Open the page at a cursor on a compiled graph with a checkpointer of its own, in an AppTest."""
+    from debugger_ui.engines.graph import About
+    from debugger_ui.engines.opening import attach
+    from debugger_ui.server import shared
+    from debugger_ui.session.workspace import Workspace
+
+    opened = []
+
+    def make(graph, *, thread, **params):
+        opened.append(Workspace([attach(graph, None, About(name="graph"))]))
+        shared.use(opened[-1], thread=thread)
+        return page_at(thread=thread, **params)
 
     yield make
     for workspace in opened:

@@ -13,6 +13,7 @@ from runtime.checkpoint.sqlite import SqliteSaver
 from tests.ui.project import large_builder, rich_builder
 
 SIZES = [(1440, 900), (1280, 720)]
+CUT = "element => element.scrollWidth > element.clientWidth"
 CLIPPED = """() => {
   const page = { left: 0, top: 0, right: innerWidth, bottom: innerHeight }
   const inside = (a, b) =>
@@ -176,6 +177,19 @@ def test_rows_of_the_state_fit_into_a_narrow_panel(demo, desk_at):
         key, why = row.locator(".key").first.bounding_box(), row.locator(".why:not(.watch)").first.bounding_box()
         assert why["x"] + why["width"] <= edge["x"] + edge["width"]
         assert abs(why["y"] - key["y"]) < key["height"]
+        assert not row.locator(".key").first.evaluate(CUT), "the key is what a row is read by"
+
+
+def test_names_of_branches_are_whole_in_a_narrow_timeline(demo, desk_at):
+    desk = desk_at(demo, viewport={"width": 1280, "height": 720})
+    desk.open(thread="research-forked")
+    names = desk.page.locator(".timeline .row .branch")
+    expect(names.first).to_be_visible()
+    assert {"main", "edit 1"} <= set(names.all_inner_texts())
+    desk.page.locator(".timeline .row .who").evaluate_all(
+        "all => all.forEach(who => { who.textContent = 'n'.repeat(60) })"
+    )
+    assert [name for name in names.all() if name.evaluate(CUT)] == []
 
 
 def test_letters_drive_the_transport_but_not_while_typing(demo, desk):

@@ -1,10 +1,11 @@
 """From a graph view to DOT: ids are ours, names stay out, cycles do not pull the entry down."""
 
 import random
+import re
 
 import pytest
 
-from debugger_ui.components.dot import back_edges, drawing, reading_order
+from debugger_ui.components.dot import CHARACTER, POINTS, back_edges, drawing, reading_order
 from debugger_ui.components.graph import payload
 from debugger_ui.session.views import ClusterView, EdgeView, GraphView, NodeView
 
@@ -111,3 +112,12 @@ def test_payload_names_each_mark_once_and_the_edges_taken():
     data = payload(shown, selected="b", stamp="s")
     assert (data["done"], data["next"], data["running"], data["counts"]) == (["a"], ["b"], [], {"b": 3})
     assert data["taken"] == ["e0"]
+
+
+def test_names_as_people_give_them_are_drawn_whole():
+    names = ("build_section_with_web_research", "update_flight_sensitive_tools", "book_car_rental_sensitive_tools_node")
+    made = drawing(view([node(name) for name in names], [], [ClusterView(names[0], f"inside {names[0]}", "")]))
+    assert [part["label"] for part in made.nodes] == list(names)
+    assert made.clusters[0]["name"] == f"inside {names[0]}"
+    widths = [float(found) * POINTS for found in re.findall(r"width=([\d.]+)", made.source)]
+    assert all(width > CHARACTER * len(name) for width, name in zip(widths, names, strict=True))

@@ -180,3 +180,20 @@ def edit_as_the_planner(desk):
     desk.mark("review", "waiting")
     answer(desk, "approve")
     desk.mark("report", "done")
+
+
+def test_the_box_for_a_result_comes_into_view(start_server, desk_at, tmp_path):
+    server = start_server(tmp_path, "demo", "--db", tmp_path / "supply.sqlite")
+    desk = desk_at(server, viewport={"width": 1280, "height": 720})
+    desk.open(thread="research-waiting")
+    start(desk, "supply")
+    desk.step()
+    desk.tab("Superstep")
+    cards = desk.page.locator("[class*=st-key-superstep] article.card[data-status='to run']")
+    expect(cards).to_have_count(3)
+    for place in (2, 1):
+        desk.settle()
+        cards.nth(place).get_by_text("Supply a result").click()
+        about = desk.page.locator(".st-key-supply_about")
+        expect(about).to_contain_text(cards.nth(place).locator("header .mono").inner_text())
+        expect(desk.button("supply_result")).to_be_in_viewport()

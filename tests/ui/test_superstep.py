@@ -37,6 +37,7 @@ def test_a_recorded_superstep_shows_its_four_parts(open_page):
     plan, update = session.plan(), session.update()
     table = part(page, "superstep", "Plan")["blocks"][0]
     assert {row["key"] for row in table["rows"]} == {verdict.node for verdict in plan.verdicts}
+    assert all(column["width"] for column in table["columns"]), "long names of channels must not push a column out"
     runs = [row["key"] for row in table["rows"] if row["cells"][1][0]["text"] == "runs"]
     assert runs == [verdict.node for verdict in plan.verdicts if verdict.runs]
     cards = part(page, "superstep", "Execute")["blocks"]

@@ -37,7 +37,7 @@ export function grid(block, view, where) {
 }
 
 export function chat(block, view, where) {
-  const messages = block.messages.map(one => message(one, view, `${where}/${one.index}`, block.total > 1))
+  const messages = block.messages.map(one => message(one, view, `${where}/${one.index}`, block))
   return h("div", { class: "chat" }, pages(block, block.messages.length, "messages"), ...messages)
 }
 
@@ -56,17 +56,17 @@ function pages(block, count, what) {
     go("Last", Math.max(0, block.total - step), end < block.total))
 }
 
-function message(one, view, where, several) {
+function message(one, view, where, { total, part }) {
   const title = [one.id && `id ${one.id}`, `message ${one.index}`].filter(Boolean).join(" · ")
   const head = h("header", { title: plain(title) },
     icon(ROLE_ICONS[one.role] ?? "todo", 13), h("b", { class: "role" }, plain(one.word)),
     one.name ? h("span", { class: "name" }, plain(one.name)) : null,
     one.answers ? h("span", { class: "muted" }, answered(one)) : null,
-    one.orphan ? mark("no such call", "warn", "Nothing in this chat called a tool with this id") : null,
+    one.orphan && !part ? mark("no such call", "warn", "Nothing in this chat called a tool with this id") : null,
     one.failed ? mark("error", "failed", "The tool said that it failed") : null,
-    h("span", { class: "gap" }), several ? h("span", { class: "muted index" }, `${one.index}`) : null)
+    h("span", { class: "gap" }), total > 1 ? h("span", { class: "muted index" }, `${one.index}`) : null)
   const parts = one.blocks.map((part, i) => content(part, view, `${where}/b${i}`))
-  const calls = one.calls.map((call, i) => toolCall(call, view, `${where}/c${i}`))
+  const calls = one.calls.map((call, i) => toolCall(call, view, `${where}/c${i}`, part))
   const nothing = !parts.length && !calls.length ? h("p", { class: "muted" }, one.role === "remove" ? "removes the message with its id" : "no content") : null
   return h("article", { class: `turn ${one.role}`, "data-index": one.index }, head, ...parts, ...calls, nothing)
 }
@@ -115,9 +115,9 @@ function cut(text) {
   return few.length > LONG + 60 ? few.slice(0, LONG) : few
 }
 
-function toolCall(call, view, where) {
+function toolCall(call, view, where, part) {
   const state = call.invalid ? mark("not readable", "failed", plain(call.invalid))
-    : call.answer == null ? mark("no result", "warn", "Nothing in this chat answers this call")
+    : call.answer == null ? part ? null : mark("no result", "warn", "Nothing in this chat answers this call")
     : h("span", { class: "chip done", title: `answered by message ${call.answer}` }, icon("done", 11), h("span", {}, `answered (${call.answer})`))
   return h("div", { class: "call" },
     h("div", { class: "call-head", title: call.id ? `call ${plain(call.id)}` : null }, icon("tool", 12), h("span", { class: "muted" }, "calls"), h("b", { class: "mono" }, plain(call.name)), state),

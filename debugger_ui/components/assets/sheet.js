@@ -54,6 +54,13 @@ function render(view, data) {
   view.host.dataset.stamp = data.stamp ?? ""
 }
 
+/** Bring the container around a sheet into view: its beginning, since it may still grow. */
+function reveal(host) {
+  const outside = host.getRootNode().host ?? host
+  const box = outside.closest("[data-testid=stVerticalBlock]") ?? outside
+  box.scrollIntoView({ block: "start" })
+}
+
 function blocks(list, view, where) {
   return list.map((block, i) => (BLOCKS[block.kind] ?? unknown)(block, view, `${where}/${block.id ?? i}`))
 }
@@ -95,6 +102,11 @@ function table(block, view, where) {
 
 const BLOCKS = {
   bar: b => h("div", { class: `bar ${b.tone ?? ""}`, "data-name": b.name }, ...b.items.map(item => inline(item))),
+  reveal: (b, view) => {
+    if (view.revealed !== b.what) requestAnimationFrame(() => reveal(view.host))
+    view.revealed = b.what
+    return h("span", { hidden: true })
+  },
   text: b => h("p", { class: `text ${b.tone ?? ""}` }, plain(b.text)),
   pre: b => h("pre", { class: b.tone ?? "" }, plain(b.text)),
   empty: b => h("div", { class: "empty-state" }, b.icon ? icon(b.icon, 22) : null, h("b", {}, plain(b.title)), b.text ? h("p", {}, plain(b.text)) : null, b.code ? h("pre", {}, b.code) : null),
