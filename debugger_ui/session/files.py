@@ -20,7 +20,7 @@ def is_url(database: str) -> bool:
 
 
 def check_database(database: str, *, may_be_new: bool = False) -> Path:
-    """Return the path of a database file.
+    """Return the path of a database file, from the root: a node may change the process's folder.
 
     Args:
         database: what the person gave.
@@ -46,7 +46,7 @@ def check_database(database: str, *, may_be_new: bool = False) -> Path:
         raise _bad(f"{database} cannot be looked at: {error.strerror or error}.") from None
     _regular(path, found.st_mode)
     _header(path, found.st_size, may_be_new)
-    return path
+    return path.absolute()
 
 
 def _new(path: Path, may_be_new: bool) -> Path:
@@ -56,7 +56,7 @@ def _new(path: Path, may_be_new: bool) -> Path:
         raise _bad(f"There is no file {path}. Give the path of a database that exists; nothing was created.")
     if not path.parent.is_dir():
         raise _bad(f"There is no folder {path.parent} to keep {path.name} in.")
-    return path
+    return path.absolute()
 
 
 def _regular(path: Path, mode: int) -> None:

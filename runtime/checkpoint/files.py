@@ -22,9 +22,14 @@ def is_memory(path: str) -> bool:
     return path in ("", ":memory:")
 
 
+def fixed(path: str) -> str:
+    """The path from the root: a node may change the process's folder while a database is open."""
+    return str(Path(path).absolute())
+
+
 def uri(path: str) -> str:
     """A file as SQLite's URI, so that a mode can be asked for."""
-    return "file:" + quote(str(Path(path).absolute()).replace("\\", "/"))
+    return "file:" + quote(fixed(path).replace("\\", "/"))
 
 
 def has_wal(path: str) -> bool:
