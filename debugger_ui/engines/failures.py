@@ -5,12 +5,13 @@ from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Failure, Task
+from runtime.errors import text_of
 
 
 def failure_of(error: Any) -> Failure:
     """Return a recorded exception: an exception, or its `repr` as savers keep it."""
     if isinstance(error, BaseException):
-        return Failure(type(error).__name__, str(error))
+        return Failure(type(error).__name__, text_of(error))
     text = str(error)
     name, bracket, rest = text.partition("(")
     if bracket and name.isidentifier() and rest.endswith(")"):

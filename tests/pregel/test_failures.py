@@ -50,6 +50,29 @@ def test_several_failures_are_told_together(run, saver):
     assert "second" in told
 
 
+class Unspeakable(Exception):
+    """Raises when it is asked what it says."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+def test_an_error_that_raises_when_it_is_asked_for_its_text_is_recorded_as_itself(run, saver):
+    def fails(state):
+        both.wait(20)
+        raise Unspeakable
+
+    both = threading.Barrier(2)
+    graph = builder((START, "a"), (START, "b"), a=fails, b=fails).compile(checkpointer=saver)
+    with pytest.raises(Unspeakable) as failed:
+        run(graph, {"log": []}, thread())
+    assert any("also failed: node" in note and "Unspeakable" in note for note in failed.value.__notes__)
+    state = resumable(run, graph, ("a", "b"))
+    assert ["Unspeakable" in str(task.error) for task in state.tasks] == [True, True]
+
+
 def test_a_thread_that_outlives_a_failed_sibling_is_recorded(run, saver, calls):
     failing = threading.Event()
 
