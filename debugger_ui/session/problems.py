@@ -7,6 +7,7 @@ import traceback
 
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_values import Problem
+from runtime.errors import text_of
 
 MAX_DETAILS = 8_000
 
@@ -26,8 +27,8 @@ def refuse(message: str, kind: str = "input", **parts: object) -> SessionError:
 
 def said(error: BaseException) -> str:
     """Return an exception as one line: its type and the first line of its own words, literally."""
-    text = str(error).strip().splitlines()
-    return literal(f"{type(error).__name__}: {cut(text[0], 600)}" if text else type(error).__name__)
+    text = text_of(error).strip().splitlines()
+    return literal(f"{type(error).__name__}: {cut(text[0], 600, ' ')}" if text else type(error).__name__)
 
 
 def describe(error: BaseException) -> str:
@@ -41,9 +42,12 @@ def trace(error: BaseException) -> str:
     return literal(cut("".join(traceback.format_exception(error)).strip()), lines=True)
 
 
-def cut(text: str, limit: int = MAX_DETAILS) -> str:
-    """Return the text, with its middle left out when it is longer than `limit` characters."""
+def cut(text: str, limit: int = MAX_DETAILS, around: str = "\n") -> str:
+    """Return the text, with its middle left out when it is longer than `limit` characters.
+
+    `around` stands before and after what says so: a line break, or a space to stay on one line.
+    """
     if len(text) <= limit:
         return text
     half = limit // 2
-    return f"{text[:half]}\n... {len(text) - limit} characters left out ...\n{text[-half:]}"
+    return f"{text[:half]}{around}... {len(text) - limit:,} characters left out ...{around}{text[-half:]}"

@@ -55,7 +55,7 @@ class Worker:
             self._run(job, report)
         except Stopped:
             job.end("stopped", _stopped(job))
-        except Exception as error:  # whatever a node raises is a result to show, not a crash
+        except BaseException as error:  # whatever a node raises is a result to show, also if it is sys.exit()
             problem = node_problem(error, failing)
             self._rest(job)
             job.end("failed", problem.message, problem)
@@ -179,14 +179,14 @@ def _stopped(job: Job) -> str:
     return f"Stopped while {names} was running. What was saved stays; the result of {names} is dropped."
 
 
-def node_problem(error: Exception, failing: list[str]) -> Problem:
+def node_problem(error: BaseException, failing: list[str]) -> Problem:
     """Return what a run raised as a sentence: which node, which exception, its own words."""
     names = ", ".join(dict.fromkeys(failing))
     message = f"{names} raised {said(error)}" if names else f"The run failed with {said(error)}{_where(error)}"
     return Problem(message=message, kind="node", details=f"{describe(error)}\n\n{trace(error)}")
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """Return what the runtime noted on the exception of a reducer: its key and whose writes it took."""
     notes = getattr(error, "__notes__", ())
     return literal(f", {cut(notes[0], MOST_OF_A_NOTE)}.") if notes else ""
