@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from debugger_ui.panels import inspector
+from debugger_ui.components import sheet
+from debugger_ui.panels import edit, inspector
 from debugger_ui.server import shared
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Edit, EditField, EditForm, Problem
 from sample_graphs.recorded import THREADS
 from tests.ui.seen import digest, finish, sent, text_of
 
@@ -130,6 +132,36 @@ def test_malformed_json_is_refused_where_it_is_and_nothing_is_written(open_page,
     assert "findings" in problem.message or problem.line is not None
     assert digest(database) == before
     assert not page.exception
+
+
+def test_a_key_that_cannot_be_edited_is_looked_at_and_does_not_stand_in_the_way(monkeypatch):
+    fields = (
+        EditField("note", '"as it is"', "str", "", editable=True),
+        EditField("lock", "", "threading.Lock", "", editable=False, reason="A lock cannot be written as JSON."),
+    )
+    form = EditForm(fields, ("n",), "n", "base")
+    monkeypatch.setattr(edit.st, "session_state", {edit.keys_key(form): ["lock", "note"]})
+    assert [field.key for field in edit.chosen_fields(form)] == ["note", "lock"]
+    assert edit.edits_now(form) == [Edit("note", '"as it is"')]
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (Problem("Line 1, column 1: the text that begins here is not closed.", field="text", line=1, column=1), True),
+        (Problem('The box is empty. Write "text", [] or {}.', field="text", line=1, column=1), True),
+        (Problem("'text' holds a str, and this is an int.", field="text"), False),
+        (Problem("A thread id is up to 5,000 printable characters.", field="thread"), False),
+    ],
+)
+def test_a_problem_names_its_key_once(problem, said):
+    assert sheet.problem_note(problem)["text"].startswith(f"{problem.field}: ") is said
+
+
+def test_a_long_problem_is_one_short_message_with_the_rest_folded_away():
+    block = sheet.problem_note(Problem("n raised ValueError: " + "x" * 5_000, details="Traceback"))
+    assert len(block["text"]) == sheet.SENTENCE + 1
+    assert block["details"] == "n raised ValueError: " + "x" * 5_000 + "\n\nTraceback"
 
 
 def test_saving_a_branch_runs_nothing(open_page):
