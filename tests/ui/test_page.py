@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from debugger_ui.components import sheet
-from debugger_ui.panels import edit, inspector
+from debugger_ui.panels import edit, inspector, threads
 from debugger_ui.server import shared
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.session import DebugSession
@@ -286,6 +286,20 @@ def test_threads_are_filtered_by_status_and_text(open_page):
     assert [row["value"] for row in sent(page, "sheet", "threads")["blocks"][0]["rows"]] == ["flaky-failed"]
     page.text_input(key="thread_search").set_value("no such thread anywhere").run()
     assert "No thread matches" in text_of(page, "threads")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\nb", "a\\nb"),
+        ("  ", "'  '"),
+        ("\u202edlo", "\\u202edlo"),
+        ("x" * 20_000, "x" * threads.NAME_LIMIT + "…"),
+        ("a plain one", "a plain one"),
+    ],
+)
+def test_a_thread_is_named_in_one_short_line(name, shown):
+    assert threads.name_word(name, "strong")["text"] == shown
 
 
 def test_threads_are_found_by_what_their_state_says_and_the_newest_failure_by_a_button(open_page):
