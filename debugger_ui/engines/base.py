@@ -321,8 +321,13 @@ class Engine(Contents, Protocol):
         """Whether two versions that differ mean that something was written: some savers do not tell."""
         ...
 
-    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
-        """Return threads, newest first, and how many there are (None when that is unknown)."""
+    def threads(
+        self, offset: int, limit: int, *, text: str = "", salvage: bool = False
+    ) -> tuple[Sequence[ThreadHead], int | None]:
+        """Return threads, newest first, and how many there are (None when that is unknown).
+
+        `salvage`: leave out those that cannot be reached for damage; `newest` is "" for one that itself is damaged.
+        """
         ...
 
     def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:

@@ -68,7 +68,7 @@ class StoredReader(SaverReader):
         """Return threads, newest checkpoint first; the number of all only where it is known anyway."""
         if text:
             return self._search(offset, limit, text.casefold())
-        found = [_head(row) for row in self.saver.threads(limit=limit + 1, offset=offset)]
+        found = [head_of(row) for row in self.saver.threads(limit=limit + 1, offset=offset)]
         return found[:limit], offset + len(found) if len(found) <= limit else None
 
     def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
@@ -183,7 +183,7 @@ class StoredReader(SaverReader):
         found: list[ThreadHead] = []
         for start in range(0, SEARCHED, PAGE):
             rows = self.saver.threads(limit=PAGE, offset=start)
-            heads = map(_head, rows)
+            heads = map(head_of, rows)
             found += [head for head in heads if text in f"{head.id} {dict(head.metadata)}".casefold()]
             if len(rows) < PAGE:
                 return found[offset : offset + limit], len(found)
@@ -329,7 +329,8 @@ def _after(id_: str, headers: Sequence[Header]) -> str | None:
     return ids[at] if at < len(ids) else None
 
 
-def _head(row: Any) -> ThreadHead:
+def head_of(row: Any) -> ThreadHead:
+    """Return a record of a thread as the debugger's own."""
     step = row.step if row.step is not None else -2
     return ThreadHead(row.thread_id, row.newest, step, row.checkpoints, row.updated_at, row.metadata, row.bytes)
 

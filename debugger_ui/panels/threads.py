@@ -8,7 +8,7 @@ from debugger_ui.components.text import count, size
 from debugger_ui.components.timeline import clock, grouped
 from debugger_ui.panels import header, inspector
 from debugger_ui.panels.tab import Tab, state
-from debugger_ui.panels.words import STATUS, status_chip
+from debugger_ui.panels.words import STATUS, damage, status_chip
 from debugger_ui.session.text import clip, literal
 from debugger_ui.session.views import Page, ThreadRow
 
@@ -88,6 +88,11 @@ def first_page() -> None:
 
 
 def blocks(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
+    """Return the table, or what to do when it is empty, below what is damaged."""
+    return [*damage(found.damaged), *table(found, text, status)]
+
+
+def table(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
     """Return the table, or what to do when it is empty."""
     if not found.rows:
         if text or status:

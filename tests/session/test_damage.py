@@ -1,5 +1,6 @@
 """Databases with bad rows, and databases that somebody else is using."""
 
+import re
 import sqlite3
 from contextlib import closing
 
@@ -192,3 +193,67 @@ def test_a_damaged_row_inside_a_subgraph_leaves_the_graph_around_it_readable(tmp
         assert session.nesting().out.allowed
         session.step_out()
         assert session.checkpoint().status == "waiting"
+
+
+LEAF = 0x0A
+"""What a page begins with that holds rows of a table without row ids."""
+ABOUT = "x" * 200
+
+
+def spoil(path, table, share):
+    """Spoil one page with rows of a table, at a share of its pages in the order of their keys."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        size = connection.execute("pragma page_size").fetchone()[0]
+    data = bytearray(path.read_bytes())
+    pages = [bytes(data[at : at + size]) for at in range(0, len(data), size)]
+    leaves = [
+        (re.findall(rb"thread-\d\d", page)[0], number)
+        for number, page in enumerate(pages)
+        if page[0] == LEAF and b"thread-" in page and (ABOUT.encode() in page) == (table == "checkpoints")
+    ]
+    _, number = sorted(leaves)[int(share * len(leaves))]
+    data[number * size : (number + 1) * size] = b"\xff" * size
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def many(tmp_path):
+    """A database with sixty threads; what is said of each is some hundred bytes."""
+    path = tmp_path / "many.sqlite"
+    with SqliteSaver.from_conn_string(path) as saver:
+        graph = counter().compile(checkpointer=saver)
+        for n in range(60):
+            config = {"configurable": {"thread_id": f"thread-{n:02}"}, "metadata": {"about": ABOUT}}
+            graph.invoke({"note": f"note {n}"}, config)
+    return path
+
+
+def refused(session, thread):
+    """Whether a thread's newest checkpoint is refused in words rather than shown."""
+    session.move(thread=thread)
+    try:
+        return session.checkpoint().status != "done"
+    except SessionError as refusal:
+        return "Copy the file" in refusal.problem.message
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+@pytest.mark.parametrize("table", ["checkpoints", "checkpoint_writes"])
+def test_a_spoilt_page_hides_no_thread_but_those_on_it(many, table, share):
+    spoil(many, table, share)
+    before = many.read_bytes()
+    session = DebugSession(Workspace.open(database=str(many)))
+    try:
+        page = session.threads(limit=100)
+        whole = [row.id for row in page.rows if row.status == "done"]
+        assert "damaged" in page.damaged or len(whole) == 60
+        assert len(whole) >= 50
+        assert [row.id for row in page.rows if row.status == "damaged"] or len(page.rows) >= 50
+        assert sum(refused(session, thread) for thread in whole) <= 10
+        assert session.threads(text=f"note {int(whole[3][-2:])}", limit=5).rows
+        assert session.inbox(limit=10).rows == ()
+        assert session.newest_failure() is None
+    finally:
+        session.workspace.close()
+    assert many.read_bytes() == before

@@ -167,6 +167,12 @@ def namespaces(conn: Conn, thread_id: str) -> list[NamespaceRecord]:
     return [NamespaceRecord(ns, count, newest, read_json(metadata)) for ns, count, newest, metadata in rows]
 
 
+def count(conn: Conn, thread_id: str) -> int:
+    """How many checkpoints a thread has, in all its namespaces."""
+    row = conn.one(_COUNTS[0], thread_id)
+    return row[0] if row else 0
+
+
 def thread_bytes(conn: Conn, thread_id: str) -> int:
     """How many bytes the frames and values of a thread take, in all its namespaces."""
     rows = [conn.one(statement, thread_id) for statement in _SIZES]
