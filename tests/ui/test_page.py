@@ -1,5 +1,7 @@
 """The page's wiring, without a browser: what each control asks of the session, and what is sent to the components."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -312,6 +314,25 @@ def test_threads_are_found_by_what_their_state_says_and_the_newest_failure_by_a_
     page.button(key="newest_failure").click().run()
     assert page.query_params["thread"] == "conflict-failed"  # recorded after flaky-failed
     assert "The update of this superstep was refused" in text_of(page, "tasks")
+
+
+def test_at_a_damaged_checkpoint_the_page_still_leads_to_the_others(open_page, database):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "update checkpoints set frame = x'00' where checkpoint_id ="
+            " (select max(checkpoint_id) from checkpoints where thread_id = 'counter')"
+        )
+    page = open_page(thread="counter")
+    assert "is damaged in the database" in text_of(page, "message_sheet")
+    assert "cannot be read" in text_of(page, "nothing_to_inspect")
+    newest, *others = sent(page, "timeline")["rows"]
+    assert (newest["title"], newest["status"]) == ("not readable", "damaged")
+    page.session_state["timeline"] = {"selected": {"checkpoint": others[0]["id"], "serial": "1"}}
+    page.session_state["_tab"].act(page.session_state["_tab"].session.move, checkpoint=others[0]["id"])
+    page.run()
+    assert page.query_params["checkpoint"] == others[0]["id"]
+    assert sent(page, "timeline")["selected"] == others[0]["id"]
+    assert not page.exception
 
 
 def test_an_error_of_our_own_is_a_sentence_with_its_details_folded(open_page, monkeypatch):
