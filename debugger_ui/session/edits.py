@@ -9,13 +9,14 @@ from debugger_ui.session.codec import restore, to_text
 from debugger_ui.session.diff import equal
 from debugger_ui.session.messages import holds_messages, new_messages
 from debugger_ui.session.parse import MAX_CHARS, parse_json
-from debugger_ui.session.problems import SessionError, describe, refuse, said
+from debugger_ui.session.problems import SessionError, describe, refuse, said, storage_problem
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import USUAL, view
 from debugger_ui.session.shape import kind_of, type_name
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_actions import Edit, EditField, EditForm, EditOutcome, EditPreview
 from debugger_ui.session.view_values import Problem, ValueView
+from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.errors import text_of
 
 DECLARED = (list, dict, str, int, float, bool, tuple, set, frozenset, NoneType)
@@ -183,6 +184,8 @@ class Edits:
 
 def refused(error: Exception, author: str) -> Problem:
     """Return why an edit was refused as a sentence."""
+    if isinstance(error, CheckpointStorageError):
+        return storage_problem(error)
     if not author and "ambiguous" in text_of(error).lower():
         return Problem(
             "Choose the node to write this edit as: several could be.", field="author", details=describe(error)

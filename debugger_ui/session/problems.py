@@ -7,9 +7,15 @@ import traceback
 
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_values import Problem
+from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.errors import text_of
 
 MAX_DETAILS = 8_000
+ADVICE = {
+    "corrupt": " Copy the file before anything else is done with it.",
+    "encrypted": " Start the debugger with the key in LANGGRAPH_AES_KEY to see the values; they are kept as they are.",
+    "busy": " Try again in a moment; nothing was changed.",
+}
 
 
 class SessionError(Exception):
@@ -51,3 +57,11 @@ def cut(text: str, limit: int = MAX_DETAILS, around: str = "\n") -> str:
         return text
     half = limit // 2
     return f"{text[:half]}{around}... {len(text) - limit:,} characters left out ...{around}{text[-half:]}"
+
+
+def storage_problem(error: CheckpointStorageError) -> Problem:
+    """Return what a database reports as a sentence with advice."""
+    text = literal(str(error), lines=True).rstrip(".")
+    return Problem(
+        message=f"{text[:1].upper()}{text[1:]}.{ADVICE.get(error.reason, '')}", kind="database", details=describe(error)
+    )

@@ -12,9 +12,10 @@ from debugger_ui.engines.base import Advance, Engine, Event, Outline, Place, Rec
 from debugger_ui.session.breaks import Hold, Reached, state_of
 from debugger_ui.session.halts import NOWHERE, OUTSIDE, Break, Halts, Held, Stand
 from debugger_ui.session.jobs import Job
-from debugger_ui.session.problems import cut, describe, said, trace
+from debugger_ui.session.problems import cut, describe, said, storage_problem, trace
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_values import Problem
+from runtime.checkpoint.errors import CheckpointStorageError
 
 MAX_STEPS = 10_000
 """Supersteps after which Continue pauses by itself: a graph that never ends should not run unseen."""
@@ -30,6 +31,8 @@ class Order:
     go_on: bool
     breaks: Break
     stand: Stand = OUTSIDE
+    given: object = None
+    """What the person gave for it, as it was typed."""
 
 
 class Worker:
@@ -181,6 +184,8 @@ def _stopped(job: Job) -> str:
 
 def node_problem(error: BaseException, failing: list[str]) -> Problem:
     """Return what a run raised as a sentence: which node, which exception, its own words."""
+    if isinstance(error, CheckpointStorageError):
+        return storage_problem(error)
     names = ", ".join(dict.fromkeys(failing))
     message = f"{names} raised {said(error)}" if names else f"The run failed with {said(error)}{_where(error)}"
     return Problem(message=message, kind="node", details=f"{describe(error)}\n\n{trace(error)}")

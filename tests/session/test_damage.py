@@ -10,6 +10,7 @@ from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
@@ -142,6 +143,10 @@ def test_a_locked_database_is_a_sentence_and_stays_readable(file, opened):
             session.new_run({"note": "again"}, thread="second")
         assert session.cursor.thread == "t"
         assert session.checkpoint().status == "done"
+        with pytest.raises(SessionError) as refusal:
+            session.save_edit([Edit("note", '"again"')], "loop")
+        assert "Try again in a moment" in refusal.value.problem.message
+        assert "CheckpointStorageError" not in refusal.value.problem.message
         other.rollback()
     session.new_run({"note": "again"}, thread="second")
     assert done(session).state == "paused"
