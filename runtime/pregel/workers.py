@@ -35,6 +35,7 @@ class Workers:
     def _work(self, job: Callable[[], None]) -> None:
         while True:
             job()
+            del job  # and with it all that the task had in hand, however long the next one takes to come
             with self._lock:
                 self._idle += 1
             try:

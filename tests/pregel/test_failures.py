@@ -2,6 +2,9 @@
 
 import asyncio
 import threading
+import time
+import weakref
+from functools import partial
 
 import pytest
 from pydantic import BaseModel
@@ -9,6 +12,7 @@ from pydantic import BaseModel
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.errors import EmptyInputError, InvalidUpdateError
 from runtime.graph import END, START, StateGraph
+from runtime.pregel.workers import Workers
 from runtime.types import Send
 from tests.kit.graphs import builder, chain, thread
 
@@ -74,6 +78,20 @@ def test_an_error_that_raises_when_it_is_asked_for_its_text_is_recorded_as_itsel
         state = graph.get_state(thread())
         assert state.next == ("a", "b")
         assert ["Unspeakable" in str(task.error) for task in state.tasks] == [True, True]
+
+
+def test_an_idle_worker_holds_nothing_of_its_last_job():
+    class Hog:
+        pass
+
+    workers, hog = Workers(), Hog()
+    gone = weakref.ref(hog)
+    workers.submit(partial(id, hog))
+    del hog
+    deadline = time.monotonic() + 20
+    while not workers._idle:
+        assert time.monotonic() < deadline
+    assert gone() is None
 
 
 def test_a_thread_that_outlives_a_failed_sibling_is_recorded(run, saver, calls):
