@@ -1,8 +1,6 @@
 """What savers promise beyond the conformance suite: newest, forks, attempts, filters, sizes, other processes."""
 
-import gc
 import operator
-import weakref
 from functools import reduce
 
 import pytest
@@ -98,21 +96,6 @@ def test_a_value_that_cannot_be_stored_leaves_the_thread_as_it_was(saver):
         saver.put_writes(good, [("m", "stored by nobody"), ("m", object())], "task")
     saver.put_writes(good, [("m", "after all")], "task")
     assert saver.get_tuple(good).pending_writes == [("task", "m", "after all")]
-
-
-def test_an_error_that_was_stored_is_not_held(saver):
-    class Fault(Exception):
-        pass
-
-    line = Line(saver, "t")
-    line.put({"n": 0})
-    error = Fault("x")
-    gone = weakref.ref(error)
-    saver.put_writes(line.config, [(ERROR, error)], "task")
-    del error
-    gc.collect()
-    assert gone() is None
-    assert "Fault" in str(saver.get_tuple(at("t")).pending_writes)
 
 
 def test_children_are_known(saver):

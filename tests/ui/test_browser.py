@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from debugger_ui.session.text import literal
 from runtime.checkpoint.sqlite import SqliteSaver
 from tests.ui.project import large_builder, rich_builder
 
@@ -237,26 +236,6 @@ def test_hostile_text_is_shown_as_text_and_runs_nothing(project, desk_at, new_th
     asked.get_by_role("button", name="plain", exact=True).click()
     expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
     assert dialogs == []
-
-
-def test_the_browser_shows_as_escapes_what_python_does(demo, desk_at):
-    samples = [
-        "plain, \u05d0\u05d1\u05d2, \u6f22\u5b57, \U0001f600, e\u0301, a\tb\nc",
-        "\u202ereversed\u202c zero\u200bwidth soft\u00adhyphen \x1b[31m nul \x00 \ufeff",
-        "lines \u2028 \u2029, tags \U000e0041, private \ue000, half \ud800, none \uffff",
-        "e" + "\u0301" * 1_000 + " o\u0308" * 10,
-    ]
-    desk = desk_at(demo)
-    desk.open(thread="research-finished")
-    shown = desk.page.evaluate(
-        """async samples => {
-          const url = performance.getEntriesByType('resource').map(e => e.name).find(name => name.endsWith('/dom.js'))
-          const { plain } = await import(url)
-          return JSON.parse(samples).map(plain)
-        }""",
-        json.dumps(samples),
-    )
-    assert shown == [literal(text, lines=True) for text in samples]
 
 
 def test_a_long_message_leaves_its_cross_on_the_page(project, desk_at, new_thread):
