@@ -265,6 +265,14 @@ class NodeTimeoutError(_Picklable, Exception):
         self.run_timeout = run_timeout
 
 
+def text_of(error: BaseException) -> str:
+    """Return `str(error)`; of an exception that raises when it is asked for its text, that it does."""
+    try:
+        return str(error)
+    except Exception as second:  # the user's code: whatever it raises is its answer
+        return f"(asking for its text raised {type(second).__name__})"
+
+
 _INVALID_RESUME = "_runtime_invalid_resume"
 
 

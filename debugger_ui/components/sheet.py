@@ -15,6 +15,9 @@ from debugger_ui.session.views import Problem, ValueView, form_of
 
 HTML = '<div class="sheet"></div>'
 
+SENTENCE = 400
+"""Characters of a problem that are shown; the whole of a longer one is among its details."""
+
 Block = dict[str, Any]
 Item = dict[str, Any]
 
@@ -130,10 +133,21 @@ def problem_note(problem: Problem, *, name: str = "problem", dismiss: bool = Fal
     content = problem.message
     if where and where not in content.lower():
         content = f"{content.removesuffix('.')} ({where})." if content.endswith(".") else f"{content} ({where})"
-    if problem.field and named(problem.field) and problem.field not in content:
+    if problem.field and named(problem.field) and not mentions(content, problem):
         content = f"{problem.field}: {content}"
     tone = "warn" if problem.kind in ("read-only", "unavailable", "busy", "moved-on", "condition") else "error"
-    return note(content, tone, details=problem.details, name=name, dismiss=dismiss)
+    details = problem.details
+    if len(content) > SENTENCE:
+        details = f"{content}\n\n{details}".rstrip()
+        content = f"{content[:SENTENCE]}…"
+    return note(content, tone, details=details, name=name, dismiss=dismiss)
+
+
+def mentions(content: str, problem: Problem) -> bool:
+    """Whether a problem's sentence names its field: what is said about JSON speaks of texts and values anyway."""
+    if repr(problem.field) in content:
+        return True
+    return problem.line is None and re.search(rf"(?<!\w){re.escape(problem.field)}(?!\w)", content) is not None
 
 
 def named(field: str) -> bool:

@@ -6,6 +6,8 @@ Rule: a value never goes into such a place unescaped; where it can, it goes to a
 import hashlib
 import re
 
+from debugger_ui.session.text import literal
+
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 """CommonMark lets every ASCII punctuation character be escaped."""
 
@@ -15,15 +17,13 @@ _AUTOLINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)
 MAX_PLAIN = 60
 WORD_JOINER = "\N{WORD JOINER}"
 
-_DECEPTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-
 
 def visible(text: object, limit: int = 200) -> str:
-    """Return one line of the text, control and bidirectional characters shown as escapes."""
+    """Return one line of the text, characters that deceive or break the layout shown as escapes."""
     line = " ".join(str(text).split())
     if len(line) > limit:
         line = line[: limit - 1] + "…"
-    return _DECEPTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+    return literal(line)
 
 
 def markdown(text: object, limit: int = 200) -> str:

@@ -56,6 +56,8 @@ MARKS = {
     "cycle": "damaged: its ancestors form a circle",
 }
 """What a row's mark means."""
+SHUT = {"damaged": "not readable", "encrypted": "encrypted"}
+"""What a row is called of which nothing is known but that it is there."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 SOURCE = {"input": "input", "update": "edit", "fork": "fork", "loop": "start"}
 """What a row without a node is called: the loop's first checkpoint only takes the input in."""
@@ -104,6 +106,8 @@ def _row(row: TimelineRow, branch_name: str) -> dict[str, Any]:
     if row.source == "update":
         title = f"edit as {title}" if row.nodes else "edit"
     sub = changed or ("input" if row.source == "input" else "no state key changed")
+    if row.mark:
+        title, sub = (SHUT.get(row.mark, title), MARKS.get(row.mark, row.mark))
     text = " ".join([title, row.source, changed, row.status, branch_name, row.note, *row.next])
     return {
         "id": row.checkpoint,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from debugger_ui.dbtools.words import count, every_thread, size
+from debugger_ui.engines.opening import shown_name
 
 SHOWN = 50
 """Threads that are listed one by one."""
@@ -16,7 +17,7 @@ def run(saver: Any, arguments: argparse.Namespace) -> int:
     sizes = {thread.thread_id: saver.sizes(thread.thread_id) for thread in threads}
     total = [sum(part) for part in zip(*((s.checkpoints, s.writes, s.bytes) for s in sizes.values()), strict=True)]
     checkpoints, writes, held = total or (0, 0, 0)
-    print(f"database     {arguments.file}")
+    print(f"database     {shown_name(arguments.file)}")
     if Path(arguments.file).is_file():
         print(f"file         {size(Path(arguments.file).stat().st_size)}")
     version, rows = saver.tables()

@@ -6,6 +6,7 @@ from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import Failure, Task
+from runtime.errors import text_of
 
 LONGEST = 100_000
 """Characters of a text that are still read as what it was."""
@@ -14,7 +15,7 @@ LONGEST = 100_000
 def failure_of(error: Any) -> Failure:
     """Return a recorded exception: an exception, or its `repr` as savers keep it."""
     if isinstance(error, BaseException):
-        return Failure(type(error).__name__, str(error))
+        return Failure(type(error).__name__, text_of(error))
     text = str(error)
     name, bracket, rest = text.partition("(")
     if bracket and name.isidentifier() and rest.endswith(")"):

@@ -61,6 +61,15 @@ def reader_for(saver: Any) -> SaverReader:
     return StoredReader(saver) if all(hasattr(saver, name) for name in looks) else SaverReader(saver)
 
 
+def shown_name(database: str) -> str:
+    """Return what a database is called on the page: its path, or its address without password and options."""
+    if "://" not in database:
+        return database
+    scheme, _, rest = database.partition("://")
+    login, at, place = rest.partition("?")[0].rpartition("@")
+    return f"{scheme}://{login.partition(':')[0]}{at}{place}"
+
+
 def open_saver(database: str, *, read_only: bool) -> tuple[Any, str]:
     """Open a SQLite file or PostgreSQL address; return the saver, and why it is read-only if it had to be.
 
@@ -168,4 +177,4 @@ def open_record(database: str) -> RecordEngine:
             unlocked(saver)
         except CheckpointStorageError as other:
             raise (other if other.reason == "encrypted" else error) from None
-    return RecordEngine(saver, reader_for(saver), database)
+    return RecordEngine(saver, reader_for(saver), shown_name(database))

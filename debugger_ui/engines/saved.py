@@ -10,6 +10,7 @@ from debugger_ui.engines.authors import authors
 from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead, Topology
 from debugger_ui.engines.contents import Made, SavedContents, Write
 from debugger_ui.engines.reader import AUTHOR, SaverReader
+from debugger_ui.engines.salvage import salvaged
 from debugger_ui.engines.spaces import Inner
 
 KEEP = 10_000
@@ -32,8 +33,12 @@ class SavedHistory(ABC):
         """Return whether two versions that differ mean that something was written."""
         return self.reader.tells()
 
-    def threads(self, offset: int, limit: int, *, text: str = "") -> tuple[Sequence[ThreadHead], int | None]:
+    def threads(
+        self, offset: int, limit: int, *, text: str = "", salvage: bool = False
+    ) -> tuple[Sequence[ThreadHead], int | None]:
         """Return threads, newest first."""
+        if salvage:
+            return salvaged(self.reader, offset, limit, text)
         return self.reader.threads(offset, limit, text=text)
 
     def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:

@@ -31,7 +31,7 @@ def page(here: Tab, progress: RunProgress, view: CheckpointView | None) -> None:
 
 def history(here: Tab, view: CheckpointView | None) -> None:
     """Draw the timeline of the thread."""
-    if view is None:
+    if view is None and not here.see(here.session.spot):
         hint = "Press New run to give a graph its input." if here.session.abilities().new_run.allowed else ""
         sheet.sheet([sheet.empty("No checkpoint yet", hint, icon="input")], key="no_history", fill=True)
         return
@@ -40,7 +40,7 @@ def history(here: Tab, view: CheckpointView | None) -> None:
         return
     timeline(
         rows,
-        selected=view.id,
+        selected=view.id if view is not None else here.session.cursor.checkpoint,
         answered=str((state("timeline").get("selected") or {}).get("serial", "")),
         clicks=Clicks(
             select=lambda: pick_checkpoint(here),
@@ -74,6 +74,7 @@ def picture(here: Tab, view: CheckpointView | None) -> None:
     """Draw the graph with its marks at the cursor."""
     shown = here.see(here.session.picture)
     if shown is None:
+        sheet.sheet([sheet.empty("No graph to draw", "This checkpoint cannot be read.")], key="no_graph", fill=True)
         return
     if not shown.nodes:
         sheet.sheet([sheet.empty("No graph to draw", "Open one to see it here.")], key="no_graph", fill=True)

@@ -82,7 +82,7 @@ def draw_field(form: EditForm, field: EditField) -> None:
                     required=True,
                 )
         if not field.editable:
-            sheet.sheet([sheet.note(field.reason, "warn"), sheet.pre(field.text)], key=f"edit_fixed_{slug(field.key)}")
+            sheet.sheet([sheet.note(field.reason, "warn")], key=f"edit_fixed_{slug(field.key)}")
             return
         mode = mode_now(form, field)
         text = start_text(field, mode)
@@ -96,16 +96,14 @@ def draw_field(form: EditForm, field: EditField) -> None:
 
 
 def edits_now(form: EditForm) -> list[Edit]:
-    """Return the edits as they stand in the page now."""
-    return [edit_now(form, field) for field in chosen_fields(form)]
+    """Return the edits as they stand in the page now; a field that cannot be edited is only looked at."""
+    return [edit_now(form, field) for field in chosen_fields(form) if field.editable]
 
 
 def edit_now(form: EditForm, field: EditField) -> Edit:
     """Return one key's edit as it stands in its editor now."""
     mode = mode_now(form, field)
-    text = start_text(field, mode)
-    if field.editable:
-        text = typed(editor_key(field), rev(form, field, mode), text)
+    text = typed(editor_key(field), rev(form, field, mode), start_text(field, mode))
     return Edit(field.key, text, "append" if mode == APPEND else "overwrite")
 
 

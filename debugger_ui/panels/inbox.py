@@ -19,6 +19,7 @@ from debugger_ui.components.text import count
 from debugger_ui.components.timeline import clock
 from debugger_ui.panels import answer, header, inspector
 from debugger_ui.panels.tab import T, Tab, state
+from debugger_ui.panels.words import damage
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.views import CheckpointView, Page, QuestionView
@@ -107,6 +108,7 @@ def lost() -> bool:
 
 def listing(found: Page[QuestionView], chosen: QuestionView | None) -> None:
     """Draw the questions, newest thread first, and the way to further ones; or that there are none."""
+    sheet.sheet(damage(found.damaged), key="inbox_damaged")
     if not found.rows:
         nothing = sheet.empty("No question waits", "When a node asks for something, it is answered here.", icon="done")
         sheet.sheet([nothing], key="inbox_empty")

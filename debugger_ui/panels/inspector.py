@@ -48,6 +48,13 @@ def settle() -> None:
         st.session_state[TAB_KEY] = kept
 
 
+def why_not(here: Tab) -> str:
+    """Return why there is no checkpoint to look at."""
+    if here.see(here.session.spot) is None:
+        return "This thread has no checkpoint yet."
+    return "This checkpoint cannot be read. Others of this thread may be: choose one in the timeline."
+
+
 def inspector(here: Tab, view: CheckpointView | None) -> None:
     """Draw the tabs and the content of the open one."""
     tabs = st.tabs(list(PANELS), key=TAB_KEY, on_change="rerun", bind="query-params")
@@ -56,7 +63,7 @@ def inspector(here: Tab, view: CheckpointView | None) -> None:
             continue
         with tab:
             if view is None:
-                nothing = sheet.empty("Nothing to inspect", "This thread has no checkpoint yet.")
+                nothing = sheet.empty("Nothing to inspect", why_not(here))
                 sheet.sheet([nothing], key="nothing_to_inspect")
             else:
                 if panel in (values.state, diff.differences):

@@ -25,7 +25,11 @@ from debugger_ui.panels import (
 from debugger_ui.panels.tab import Tab
 from debugger_ui.server import shared
 from debugger_ui.session.problems import SessionError
+from debugger_ui.session.session import DebugSession
 from debugger_ui.session.views import Problem
+
+PICKED = 20
+"""Newest threads among which one is opened, if the newest cannot be."""
 
 STYLE = Path(__file__).with_name("style.css")
 ICON = Path(__file__).with_name("icon.svg")
@@ -88,10 +92,21 @@ def land(here: Tab) -> None:
     session = here.session
     if session.cursor.thread:
         return
-    for thread in (shared.first_thread(), *(row.id for row in session.threads(limit=1).rows)):
-        if thread and session.has_thread(thread):
-            session.move(thread=thread)
-            return
+    newest = here.see(session.threads, limit=PICKED)
+    rows = [row.id for row in newest.rows if row.status != "damaged"] if newest is not None else []
+    for thread in (shared.first_thread(), *rows):
+        if thread:
+            found = here.see(opened, session, thread)
+            if found:
+                return
+
+
+def opened(session: DebugSession, thread: str) -> bool:
+    """Open a thread if it is there, and return whether it is."""
+    if not session.has_thread(thread):
+        return False
+    session.move(thread=thread)
+    return True
 
 
 def message(here: Tab) -> None:

@@ -8,10 +8,12 @@ from debugger_ui.components.text import count, size
 from debugger_ui.components.timeline import clock, grouped
 from debugger_ui.panels import header, inspector
 from debugger_ui.panels.tab import Tab, state
-from debugger_ui.panels.words import STATUS, status_chip
+from debugger_ui.panels.words import STATUS, damage, status_chip
+from debugger_ui.session.text import clip, literal
 from debugger_ui.session.views import Page, ThreadRow
 
 PAGE = 50
+NAME_LIMIT = 120
 ANY = "all"
 STATUSES = (ANY, "waiting", "failed", "running", "ready", "done")
 COLUMNS = (
@@ -86,6 +88,11 @@ def first_page() -> None:
 
 
 def blocks(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
+    """Return the table, or what to do when it is empty, below what is damaged."""
+    return [*damage(found.damaged), *table(found, text, status)]
+
+
+def table(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
     """Return the table, or what to do when it is empty."""
     if not found.rows:
         if text or status:
@@ -104,9 +111,9 @@ def blocks(found: Page[ThreadRow], text: str, status: str) -> list[sheet.Block]:
 
 def cells(row: ThreadRow) -> dict[str, object]:
     """Return a thread's cells."""
-    name = [sheet.word(row.title or row.id, "strong")]
+    name = [name_word(row.title or row.id, "strong")]
     if row.title:
-        name.append(sheet.word(row.id, "mono muted"))
+        name.append(name_word(row.id, "mono muted"))
     if row.error:
         name.append(sheet.word(row.error, "muted"))
     if row.match:
@@ -121,6 +128,14 @@ def cells(row: ThreadRow) -> dict[str, object]:
         "size": "" if row.bytes is None else size(row.bytes),
         "updated": clock(row.updated, date=True),
     }
+
+
+def name_word(name: str, style: str) -> sheet.Item:
+    """Return a thread's name or id on one line: what it has of line breaks and blanks is seen, what is long is cut."""
+    shown, cut = clip(literal(name), NAME_LIMIT)
+    return sheet.word(
+        f"{shown}…" if cut else shown if shown.strip() else repr(name), style, title=name[:2_000] if cut else None
+    )
 
 
 def pick(here: Tab) -> None:

@@ -1,6 +1,6 @@
 """The words and marks for statuses: the same everywhere, told by icon and word, colour last."""
 
-from debugger_ui.components.sheet import Item, chip
+from debugger_ui.components.sheet import Block, Item, chip, note
 
 STATUS = {
     "waiting": ("waiting", "waiting"),
@@ -9,6 +9,7 @@ STATUS = {
     "done": ("finished", "done"),
     "ready": ("ready to step", "next"),
     "empty": ("no checkpoint yet", "todo"),
+    "damaged": ("damaged", "warn"),
 }
 
 TASK = {
@@ -49,3 +50,8 @@ def task_chip(status: str) -> Item:
 def short(checkpoint: str) -> str:
     """Return enough of a checkpoint id to tell it from its neighbours: `1f02…8c07`."""
     return checkpoint if len(checkpoint) <= 12 else f"{checkpoint[:4]}…{checkpoint[-6:]}"
+
+
+def damage(said: str) -> list[Block]:
+    """Return what is said of a damaged database; nothing where there is no damage."""
+    return [note(said, "error", name="damaged")] if said else []

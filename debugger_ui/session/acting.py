@@ -168,7 +168,8 @@ class Acting:
                 raise refuse(f"The superstep at this checkpoint has no task {id_!r}.")
             if known[id_].done:
                 raise refuse(f"{known[id_].name} has its result already; it is not run again.")
-        order = Order(advance, False, self.desk.breakpoints.hit)
+        given = (tuple(advance.tasks), dict(advance.supply)) if advance.tasks or advance.supply else None
+        order = Order(advance, False, self.desk.breakpoints.hit, given=given)
         return self._start(spot.thread, verb, spot, order, runner, self._still_head(spot, head_seen))
 
     def supplied(self, spot: Spot, task: str, text: str) -> Mapping[str, Any]:
@@ -185,7 +186,7 @@ class Acting:
         self, thread: str, verb: str, spot: Spot | None, order: Order, runner: Runner, check: Callable[[], None]
     ) -> Job:
         outer = order.first.around.get("", "")
-        job = Job(thread, verb, spot.id if spot else "", outer)
+        job = Job(thread, verb, spot.id if spot else "", outer, order.given)
         if spot is not None and not order.first.only_input:
             job.enters(self.desk.reading.history(spot.thread).by_id[outer or spot.id].step + 1)
         return self.workspace.board.start(job, check, Worker(self.desk.engine, runner, order))
@@ -244,7 +245,8 @@ class Acting:
         if not answers or not set(answers) <= set(known):
             raise refuse("Write an answer first." if not answers else "No such question was answered here.")
         parsed = {id_: parse_answer(known[id_], text) for id_, text in answers.items()}
-        order = Order(Advance(spot.place, answers=parsed, again=True), go_on, self.desk.breakpoints.hit)
+        again = Advance(spot.place, answers=parsed, again=True)
+        order = Order(again, go_on, self.desk.breakpoints.hit, given=dict(answers))
         return self._start(spot.thread, "answer", spot, order, runner, lambda: None)
 
     def answer(self, spot: Spot, answers: Mapping[str, str], *, go_on: bool) -> Job:
@@ -268,7 +270,7 @@ class Acting:
                 raise _moved_on()
 
         first = self._from(asked_at(self.desk.reading, spot, parsed), parsed)
-        order = Order(first, go_on, self.desk.breakpoints.hit, self._stand(spot, once=not go_on))
+        order = Order(first, go_on, self.desk.breakpoints.hit, self._stand(spot, once=not go_on), dict(answers))
         return self._start(spot.thread, "answer", spot, order, runner, check)
 
     def _asked(self, spot: Spot) -> list[QuestionView]:
@@ -309,7 +311,7 @@ class Acting:
             raise refuse(f"A thread id is up to {MAX_THREAD_ID} printable characters.", field="thread")
         spot = self._spot_of(thread)
         first = Advance(Place(thread), input=values, only_input=True)
-        order = Order(first, run, self.desk.breakpoints.hit)
+        order = Order(first, run, self.desk.breakpoints.hit, given=given)
         job = self._start(thread, "new run", spot, order, runner, lambda: None)
         if problem := job.refused(TAKEN_IN):
             raise SessionError(problem)

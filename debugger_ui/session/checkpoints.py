@@ -6,6 +6,7 @@ from typing import Any
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, ChannelSpec, Failure, Outline, Record, Task
 from debugger_ui.session.labels import Labels
+from debugger_ui.session.problems import cut
 from debugger_ui.session.questions import answered_views, question_view
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import BRIEF, USUAL, view
@@ -134,7 +135,7 @@ def _task_view(task: Task, record: Record, spot: Spot, running: bool) -> TaskVie
 
 def _error_view(failure: Failure) -> ErrorView:
     return ErrorView(
-        literal(failure.type), literal(failure.message, lines=True), literal(failure.traceback, lines=True)
+        literal(failure.type), literal(cut(failure.message), lines=True), literal(cut(failure.traceback), lines=True)
     )
 
 

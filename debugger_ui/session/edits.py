@@ -1,7 +1,8 @@
 """Edits: state keys as text, what an edit would do, and saving it as a branch. Nothing runs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, Change, ChannelSpec, Editor, Preview
@@ -10,13 +11,27 @@ from debugger_ui.session.declared import as_declared
 from debugger_ui.session.diff import equal
 from debugger_ui.session.messages import holds_messages, new_messages
 from debugger_ui.session.parse import MAX_CHARS, parse_json
-from debugger_ui.session.problems import SessionError, describe, refuse, said
+from debugger_ui.session.problems import SessionError, describe, refuse, said, storage_problem
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.render import USUAL, view
 from debugger_ui.session.shape import blank, kind_of, type_name
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_actions import Edit, EditField, EditForm, EditOutcome, EditPreview
 from debugger_ui.session.view_values import Problem, ValueView
+from runtime.checkpoint.errors import CheckpointStorageError
+from runtime.errors import text_of
+
+DECLARED = (list, dict, str, int, float, bool, tuple, set, frozenset, NoneType)
+"""Declared types that an edit is held to."""
+EXAMPLES = {
+    list: "[...]",
+    dict: "{...}",
+    str: "a text in double quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    NoneType: "null",
+}
 
 
 class Edits:
@@ -136,19 +151,16 @@ class Edits:
 
     def _check(self, key: str, value: Any, old: Any, spec: ChannelSpec | None, *, append: bool) -> Any:
         """Return the value as its declared container; refuse a shape that no later step could use."""
-        declared = spec.annotation if spec else MISSING
-        base = getattr(declared, "__origin__", declared)
-        wanted = base if base in (list, dict, str, int, bool, tuple, set, frozenset) else None
-        if wanted is None or isinstance(value, wanted) or type(value) is type(old):
+        wanted = declared(spec.annotation) if spec else ()
+        if not wanted or any(fits(value, one) for one in wanted) or type(value) is type(old):
             return value
         if append and kind_of(value) == "message":
             return value
-        if wanted in (tuple, set, frozenset) and isinstance(value, list):
-            return wanted(value)
-        raise refuse(
-            f"{key!r} holds a {wanted.__name__}, and this is {_a(value)}. Write {_example(wanted)}.",
-            field=key,
-        )
+        for one in (tuple, set, frozenset):
+            if one in wanted and isinstance(value, list):
+                return one(value)
+        holds, write = " or ".join(map(a, wanted)), " or ".join(EXAMPLES.get(one, "[...]") for one in wanted)
+        raise refuse(f"{key!r} holds {holds}, and this is {a(type(value))}. Write {write}.", field=key)
 
     def preview(self, edits: Sequence[Edit], author: str) -> EditPreview:
         """Return what saving would do; problems are in the preview."""
@@ -204,7 +216,9 @@ class Edits:
 
 def refused(error: Exception, author: str) -> Problem:
     """Return why an edit was refused as a sentence."""
-    if not author and "ambiguous" in str(error).lower():
+    if isinstance(error, CheckpointStorageError):
+        return storage_problem(error)
+    if not author and "ambiguous" in text_of(error).lower():
         return Problem(
             "Choose the node to write this edit as: several could be.", field="author", details=describe(error)
         )
@@ -229,16 +243,22 @@ def _plain_of(value: Any) -> Any:
     return to_plain(value)
 
 
-def _a(value: Any) -> str:
-    return "null" if value is None else f"a {type(value).__name__}"
+def declared(annotation: Any) -> tuple[type, ...]:
+    """Return the types that a declaration such as `list[str] | None` allows; () when it cannot be told from values."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    bases = tuple(get_origin(part) or part for part in parts)
+    return bases if all(base in DECLARED for base in bases) else ()
 
 
-def _example(wanted: type) -> str:
-    examples = {
-        list: "[...]",
-        dict: "{...}",
-        str: "a text in double quotes",
-        int: "a whole number",
-        bool: "true or false",
-    }
-    return examples.get(wanted, "[...]")
+def fits(value: Any, wanted: type) -> bool:
+    """Whether a value is of a declared type: true and false are no numbers, and a whole number is one with a point."""
+    if isinstance(value, bool):
+        return wanted is bool
+    return isinstance(value, (int, float) if wanted is float else wanted)
+
+
+def a(cls: type) -> str:
+    """Return a type's name with its article; None is null."""
+    if cls is NoneType:
+        return "null"
+    return f"{'an' if cls.__name__[:1] in 'aeiou' else 'a'} {cls.__name__}"

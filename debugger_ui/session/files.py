@@ -8,6 +8,7 @@ import os
 import stat
 from pathlib import Path
 
+from debugger_ui.engines.opening import shown_name
 from debugger_ui.session.problems import SessionError, refuse
 
 MAGIC = b"SQLite format 3\x00"
@@ -20,7 +21,7 @@ def is_url(database: str) -> bool:
 
 
 def check_database(database: str, *, may_be_new: bool = False) -> Path:
-    """Return the path of a database file.
+    """Return the path of a database file, from the root: a node may change the process's folder.
 
     Args:
         database: what the person gave.
@@ -37,7 +38,17 @@ def check_database(database: str, *, may_be_new: bool = False) -> Path:
         raise _bad("A database in memory belongs to the program that made it. Give the path of a SQLite file.")
     if database.startswith("file:"):
         raise _bad(f"{database!r} is a URI. Give the plain path of the SQLite file, without 'file:' and options.")
+    if "://" in database:
+        raise _bad(
+            f"{shown_name(database)} is an address that is not known here. Give the plain path of a SQLite file, or an "
+            f"address that begins with {URLS[0]}."
+        )
     path = Path(database)
+    if database.startswith("~"):
+        raise _bad(
+            f"{database} begins with ~, which only a shell knows, and not in quotes or after '='. Give the path in "
+            "full, or ./~... if the name is so."
+        )
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -46,7 +57,7 @@ def check_database(database: str, *, may_be_new: bool = False) -> Path:
         raise _bad(f"{database} cannot be looked at: {error.strerror or error}.") from None
     _regular(path, found.st_mode)
     _header(path, found.st_size, may_be_new)
-    return path
+    return path.absolute()
 
 
 def _new(path: Path, may_be_new: bool) -> Path:
@@ -56,7 +67,7 @@ def _new(path: Path, may_be_new: bool) -> Path:
         raise _bad(f"There is no file {path}. Give the path of a database that exists; nothing was created.")
     if not path.parent.is_dir():
         raise _bad(f"There is no folder {path.parent} to keep {path.name} in.")
-    return path
+    return path.absolute()
 
 
 def _regular(path: Path, mode: int) -> None:

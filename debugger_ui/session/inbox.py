@@ -5,8 +5,10 @@ from dataclasses import replace
 from debugger_ui.engines.base import Outline
 from debugger_ui.session.questions import question_view
 from debugger_ui.session.reading import Spot
+from debugger_ui.session.threads import DAMAGE, DAMAGED, heads_of
 from debugger_ui.session.view_record import Page, QuestionView
 from debugger_ui.session.workspace import GRAPH_LABEL, Desk, Workspace
+from runtime.checkpoint.errors import CheckpointStorageError
 
 SCAN = 1_000
 """Threads looked through for questions."""
@@ -15,16 +17,21 @@ SCAN = 1_000
 def inbox_page(workspace: Workspace, desk: Desk, window: tuple[int, int]) -> Page[QuestionView]:
     """Return the pending questions at the heads of all branches, newest thread first."""
     offset, limit = window
-    heads, total = desk.engine.threads(0, SCAN)
+    heads, total, damaged = heads_of(desk.engine, 0, SCAN)
     found: list[QuestionView] = []
     for head in heads:
         owner = workspace.desks.get(workspace.graph_of(head.metadata.get(GRAPH_LABEL)), desk)
-        found += _of_thread(owner, head.id)
+        try:
+            found += _of_thread(owner, head.id)
+        except CheckpointStorageError as error:
+            if error.reason != DAMAGE:
+                raise
+            damaged = DAMAGED
         if len(found) > offset + limit:
             break
     cut = total is None or total > SCAN or len(found) > offset + limit
     shown = tuple(found[offset : offset + limit])
-    return Page(shown, offset, limit, None if cut else len(found), len(found) > offset + limit)
+    return Page(shown, offset, limit, None if cut else len(found), len(found) > offset + limit, damaged)
 
 
 def _of_thread(desk: Desk, thread: str) -> list[QuestionView]:

@@ -28,11 +28,13 @@ KEEP = 200
 class Job:
     """One run on one thread; written by its worker, read by anybody."""
 
-    def __init__(self, thread: str, verb: str, start: str, at: str = "") -> None:
+    def __init__(self, thread: str, verb: str, start: str, at: str = "", given: object = None) -> None:
         self.thread = thread
         self.verb = verb
         self.start = start
         """Checkpoint from which it was started; "" for a new thread."""
+        self.given = given
+        """What the person gave it, as it was typed: answers, input, results."""
         self._state: RunState = "running"
         self._lock = threading.Lock()
         self._done = threading.Event()
@@ -56,6 +58,11 @@ class Job:
     def busy(self) -> bool:
         """Whether the worker still holds the thread."""
         return not self._done.is_set()
+
+    def same(self, other: "Job") -> bool:
+        """Whether it is the very same step with the same things given: a second click, not another person's wish."""
+        mine, theirs = (self.verb, self.start, self.given), (other.verb, other.start, other.given)
+        return bool(mine == theirs)
 
     def progress(self) -> RunProgress:
         """Return where it stands."""
@@ -170,10 +177,12 @@ class JobBoard:
         with self._lock:
             running = self._jobs.get(job.thread)
             if running is not None and running.busy:
-                if (running.verb, running.start) == (job.verb, job.start):
+                if running.same(job):
                     return running
+                other = f" What you gave for {job.verb} was not used." if job.given is not None else ""
                 raise refuse(
-                    f"Thread {job.thread!r} is busy: {running.verb} is running. Wait for it, pause it or stop it.",
+                    f"Thread {job.thread!r} is busy: {running.verb} is running.{other} "
+                    "Wait for it, pause it or stop it.",
                     kind="busy",
                 )
             check()

@@ -44,7 +44,7 @@ class Live:
         return replace(cursor, branch=stood.spot.branch, checkpoint=to, task="", path=() if to == "" else cursor.path)
 
     def led(self) -> None:
-        """Forget where the person stood: a run of their own leads the cursor, which is nobody else's news."""
+        """Forget where the person stood: a run or edit of their own leads the cursor, which is nobody else's news."""
         self._stood = None
 
     def saw(self, cursor: Cursor, spot: Spot, history: History) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from debugger_ui.engines.base import MISSING, Engine
 from debugger_ui.engines.graph import About
-from debugger_ui.engines.opening import attach, open_record, open_saver, runtime_of
+from debugger_ui.engines.opening import attach, open_record, open_saver, runtime_of, shown_name
 from debugger_ui.engines.surroundings import ContextError
 from debugger_ui.session.files import check_database, is_url
 from debugger_ui.session.problems import SessionError, describe, refuse
@@ -79,7 +79,7 @@ def _graphs(found: Sequence[Found], database: str | None, read_only: bool, conte
         return Loaded([_attached(one, None, own, context) for one in found], read_only)
     path = None if is_url(database) else check_database(database, may_be_new=not read_only)
     saver, why = _storage(database, path, read_only)
-    engines = [_attached(one, saver, database, context) for one in found]
+    engines = [_attached(one, saver, shown_name(database), context) for one in found]
     return Loaded(engines, read_only or bool(why), why, path)
 
 
@@ -94,7 +94,9 @@ def _storage(database: str, path: Path | None, read_only: bool) -> tuple[Any, st
     try:
         return open_saver(database if path is None else str(path), read_only=read_only)
     except Exception as error:  # a database can fail in many ways; the person needs the sentence, not the class
-        raise refuse(f"{database} cannot be opened: {error}", kind="database", details=describe(error)) from error
+        raise refuse(
+            f"{shown_name(database)} cannot be opened: {error}", kind="database", details=describe(error)
+        ) from error
 
 
 def _record(database: str) -> Loaded:
@@ -102,7 +104,9 @@ def _record(database: str) -> Loaded:
     try:
         engine = open_record(database if path is None else str(path))
     except Exception as error:  # as above
-        raise refuse(f"{database} cannot be opened: {error}", kind="database", details=describe(error)) from error
+        raise refuse(
+            f"{shown_name(database)} cannot be opened: {error}", kind="database", details=describe(error)
+        ) from error
     return Loaded([engine], True, "Only the database is open, without its graph.", path)
 
 

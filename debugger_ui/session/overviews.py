@@ -11,7 +11,7 @@ from debugger_ui.session.workspace import Desk, Workspace
 
 def overview(workspace: Workspace, desk: Desk, spot: Spot | None) -> Overview:
     """Return what is open."""
-    engine = desk.engine
+    engine, record = desk.engine, desk.reading.readable(spot)
     return Overview(
         database=workspace.database,
         graph="" if engine.kind == "record" else engine.name,
@@ -20,7 +20,7 @@ def overview(workspace: Workspace, desk: Desk, spot: Spot | None) -> Overview:
         read_only=workspace.read_only,
         read_only_reason=workspace.read_only_reason,
         shows=engine.shows,
-        drift=drift(desk, desk.reading.record(spot), spot.namespace) if spot is not None else Drift(),
+        drift=drift(desk, record, spot.namespace) if spot is not None and record is not None else Drift(),
     )
 
 
@@ -44,13 +44,14 @@ def drift(desk: Desk, record: Record, namespace: str = "") -> Drift:
 
 def abilities(acting: Acting, spot: Spot | None) -> Abilities:
     """Return what can be done at a spot."""
-    record = acting.desk.reading.record(spot) if spot is not None else None
-    running = acting.run_ability(spot, record)
+    record = acting.desk.reading.readable(spot)
+    damaged = Ability(False, "This checkpoint cannot be read.") if spot and record is None else None
+    running = damaged if damaged and acting.may("run").allowed else acting.run_ability(spot, record)
     return Abilities(
         run=running,
         step=running,
         answer=_answering(acting, spot, record),
-        edit=acting.edit_ability(spot),
+        edit=damaged if damaged and acting.may("edit").allowed else acting.edit_ability(spot),
         new_run=acting.may("new_run"),
         phases=acting.phase_ability(spot),
         plan=acting.may("plan"),

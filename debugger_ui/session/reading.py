@@ -17,6 +17,7 @@ from debugger_ui.session.masks import Masks
 from debugger_ui.session.problems import refuse
 from debugger_ui.session.view_values import ThreadStatus
 from debugger_ui.session.walks import Walks
+from runtime.checkpoint.errors import CheckpointStorageError
 
 KEEP = 128
 """Histories kept in memory."""
@@ -27,6 +28,10 @@ ANSWERS = 32
 """Answers about the past that are kept: a page asks for them each time that it is drawn."""
 
 T = TypeVar("T")
+
+
+UNREADABLE = ("corrupt", "missing", "encrypted")
+"""Why a single checkpoint cannot be read while others can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,15 @@ class Reading:
         """Return the checkpoint at a spot, or another one of its thread, as it may be shown."""
         return self._found(spot, checkpoint)[1]
 
+    def readable(self, spot: Spot | None) -> Record | None:
+        """Return the checkpoint at a spot; None without one, or when it cannot be read."""
+        try:
+            return self.record(spot) if spot is not None else None
+        except CheckpointStorageError as error:
+            if error.reason not in UNREADABLE:
+                raise
+            return None
+
     def real(self, spot: Spot, checkpoint: str = "") -> Record:
         """Return the same with the values themselves, masked ones too: to write them back, never to show them."""
         return self._found(spot, checkpoint)[0]
@@ -159,6 +173,8 @@ class Reading:
 
     def status(self, outline: Outline, *, followed: bool) -> ThreadStatus:
         """Return the status that an outline tells; `followed` when a superstep went on from it."""
+        if outline.damaged and not outline.encrypted:
+            return "damaged"
         if followed:
             return "done"
         if outline.failed:

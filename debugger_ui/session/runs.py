@@ -12,9 +12,10 @@ from debugger_ui.engines.base import Advance, Engine, Event, Outline, Place, Rec
 from debugger_ui.session.breaks import Hold, Reached, state_of
 from debugger_ui.session.halts import NOWHERE, OUTSIDE, Break, Halts, Held, Stand
 from debugger_ui.session.jobs import Job
-from debugger_ui.session.problems import cut, describe, said, trace
+from debugger_ui.session.problems import cut, describe, said, storage_problem, trace
 from debugger_ui.session.text import literal
 from debugger_ui.session.view_values import Problem
+from runtime.checkpoint.errors import CheckpointStorageError
 
 MAX_STEPS = 10_000
 """Supersteps after which Continue pauses by itself: a graph that never ends should not run unseen."""
@@ -30,6 +31,8 @@ class Order:
     go_on: bool
     breaks: Break
     stand: Stand = OUTSIDE
+    given: object = None
+    """What the person gave for it, as it was typed."""
 
 
 class Worker:
@@ -55,7 +58,7 @@ class Worker:
             self._run(job, report)
         except Stopped:
             job.end("stopped", _stopped(job))
-        except Exception as error:  # whatever a node raises is a result to show, not a crash
+        except BaseException as error:  # whatever a node raises is a result to show, also if it is sys.exit()
             problem = node_problem(error, failing)
             self._rest(job)
             job.end("failed", problem.message, problem)
@@ -179,14 +182,16 @@ def _stopped(job: Job) -> str:
     return f"Stopped while {names} was running. What was saved stays; the result of {names} is dropped."
 
 
-def node_problem(error: Exception, failing: list[str]) -> Problem:
+def node_problem(error: BaseException, failing: list[str]) -> Problem:
     """Return what a run raised as a sentence: which node, which exception, its own words."""
+    if isinstance(error, CheckpointStorageError):
+        return storage_problem(error)
     names = ", ".join(dict.fromkeys(failing))
     message = f"{names} raised {said(error)}" if names else f"The run failed with {said(error)}{_where(error)}"
     return Problem(message=message, kind="node", details=f"{describe(error)}\n\n{trace(error)}")
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """Return what the runtime noted on the exception of a reducer: its key and whose writes it took."""
     notes = getattr(error, "__notes__", ())
     return literal(f", {cut(notes[0], MOST_OF_A_NOTE)}.") if notes else ""

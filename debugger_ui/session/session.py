@@ -237,6 +237,7 @@ class DebugSession(Looking):
         branch = history.branch_of.get(saved, "")
         self.cursor = replace(self.cursor, branch=branch, checkpoint="", task="", path=())
         self._seen = None
+        self._live.led()
         if name.strip() and branch == saved:
             self.label_branch(branch, name=name)
         nodes = due(self.desk.reading.record(replace(spot, id=saved)))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 PILE = 4
 """Combining marks in a row that still stay; natural text has fewer."""
 
-_SUSPECTS = re.compile(r"[^\x20-\x7e\u00a1-\u02ff\u0370-\u0482\u0400-\u0481\u3040-\u30ff\u4e00-\u9fff]+")
+_SUSPECTS = re.compile(r"[^\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u0400-\u0481\u3040-\u30ff\u4e00-\u9fff]+")
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

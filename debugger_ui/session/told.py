@@ -9,18 +9,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from debugger_ui.session.masks import Masks
-from debugger_ui.session.problems import SessionError, describe
+from debugger_ui.session.problems import SessionError, storage_problem
 from debugger_ui.session.reading import Spot
-from debugger_ui.session.text import literal
 from debugger_ui.session.view_actions import RunProgress
-from debugger_ui.session.view_values import Problem
 from runtime.checkpoint.errors import CheckpointStorageError
-
-ADVICE = {
-    "corrupt": " Copy the file before anything else is done with it.",
-    "encrypted": " Start the debugger with the key in LANGGRAPH_AES_KEY to see the values; they are kept as they are.",
-    "busy": " Try again in a moment; nothing was changed.",
-}
 
 Class = TypeVar("Class", bound=type)
 
@@ -56,11 +48,3 @@ def _clean(session: Any, given: Any) -> Any:
         reading.record(Spot(given.thread, "", "", newest, True))
     masks: Masks = session.workspace.masks
     return replace(given, message=masks.clean(given.message), problem=masks.problem_of(given.problem))
-
-
-def storage_problem(error: CheckpointStorageError) -> Problem:
-    """Return what a database reports as a sentence with advice."""
-    text = literal(str(error), lines=True).rstrip(".")
-    return Problem(
-        message=f"{text[:1].upper()}{text[1:]}.{ADVICE.get(error.reason, '')}", kind="database", details=describe(error)
-    )

@@ -18,6 +18,8 @@ class Page(Generic[Row]):
     limit: int
     total: int | None
     more: bool
+    damaged: str = ""
+    """Why some may be missing, in a sentence, where the database is damaged."""
 
 
 @dataclass(frozen=True, slots=True)

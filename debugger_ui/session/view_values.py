@@ -8,7 +8,7 @@ from debugger_ui.session.view_rich import Rich
 Path = tuple[str | int, ...]
 """Where a value sits: state key first, then mapping keys and list positions."""
 
-ThreadStatus = Literal["waiting", "failed", "running", "done", "ready", "empty"]
+ThreadStatus = Literal["waiting", "failed", "running", "done", "ready", "empty", "damaged"]
 """`ready` means that nodes are due and nothing holds them (stopped, forked, or a breakpoint)."""
 
 TaskStatus = Literal["saved", "supplied", "failed", "refused", "interrupted", "running", "to run"]

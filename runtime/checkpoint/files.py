@@ -22,9 +22,14 @@ def is_memory(path: str) -> bool:
     return path in ("", ":memory:")
 
 
+def fixed(path: str) -> str:
+    """The path from the root: a node may change the process's folder while a database is open."""
+    return str(Path(path).absolute())
+
+
 def uri(path: str) -> str:
     """A file as SQLite's URI, so that a mode can be asked for."""
-    return "file:" + quote(str(Path(path).absolute()).replace("\\", "/"))
+    return "file:" + quote(fixed(path).replace("\\", "/"))
 
 
 def has_wal(path: str) -> bool:
@@ -108,6 +113,8 @@ _ADVICE: dict[int, tuple[Reason, str]] = {
 def storage_error(what: str, error: sqlite3.Error) -> CheckpointStorageError:
     """Our error for one of SQLite's. `what` names the database to the reader."""
     code = getattr(error, "sqlite_errorcode", None) or 0
+    if not code and str(error).startswith("Could not decode to UTF-8"):  # Python says so itself, without a code
+        code = sqlite3.SQLITE_CORRUPT
     reason, advice = _ADVICE.get(code & 0xFF, ("unavailable", "SQLite could not do it"))
     said = " ".join(str(error).split()) or type(error).__name__
     return CheckpointStorageError(f"{what}: {advice} ({said})", reason)

@@ -30,11 +30,13 @@ class Workers:
                 self._idle -= 1
                 self._jobs.put(job)
                 return
-        threading.Thread(target=self._work, args=(job,), name="forkpoint worker", daemon=True).start()
+        threading.Thread(target=self._work, args=([job],), name="forkpoint worker", daemon=True).start()
 
-    def _work(self, job: Callable[[], None]) -> None:
+    def _work(self, first: list[Callable[[], None]]) -> None:
+        job = first.pop()  # a thread keeps its arguments as long as it lives
         while True:
             job()
+            del job  # and with it all that the task had in hand, however long the next one takes to come
             with self._lock:
                 self._idle += 1
             try:

@@ -2,12 +2,15 @@
 touched. Counted, not timed: the counts are the same on every machine.
 """
 
+import gc
 import sqlite3
+import weakref
 from typing import Annotated, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from runtime.checkpoint.serde.types import ERROR
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
 from runtime.graph.message import add_messages
@@ -191,3 +194,18 @@ def test_a_chat_of_a_thousand_turns_is_a_file_of_less_than_five_megabytes_and_fo
         assert [message.content for message in forked] == [message.content for message in there] + ["another way"]
         assert saver.thread_bytes("t") - before < 3000
     assert path.stat().st_size < 5_000_000
+
+
+def test_an_error_that_was_stored_is_not_held(saver):
+    class Fault(Exception):
+        pass
+
+    line = Line(saver, "t")
+    line.put({"n": 0})
+    error = Fault("x")
+    gone = weakref.ref(error)
+    saver.put_writes(line.config, [(ERROR, error)], "task")
+    del error
+    gc.collect()
+    assert gone() is None
+    assert "Fault" in str(saver.get_tuple(at("t")).pending_writes)

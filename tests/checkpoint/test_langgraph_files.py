@@ -134,6 +134,16 @@ def test_what_is_written_meanwhile_is_seen(path):
     assert reader.get_tuple(at("waiting")).checkpoint["channel_values"]["n"] == 1
 
 
+def test_it_stays_readable_when_the_process_changes_its_folder(path, tmp_path_factory, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    reader = LangGraphSqliteReader(path.name)
+    before = [found.config for found in reader.list(None)]
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert before
+    assert [found.config for found in reader.list(None)] == before
+    assert reader.data_version() is not None
+
+
 def test_a_file_from_before_task_paths_is_read(path):
     connection = sqlite3.connect(path)
     connection.execute("ALTER TABLE writes DROP COLUMN task_path")

@@ -148,6 +148,20 @@ def test_a_file_cut_short_is_said_to_be_damaged_and_left_as_it_is(tmp_path, face
         assert face.call(saver, "get_tuple", at("t")).checkpoint["channel_values"]["n"] == 39
 
 
+def test_a_node_that_changes_the_folder_does_not_lose_the_database(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with SqliteSaver.from_conn_string("agent.db") as saver:
+        line = Line(saver, "t")
+        line.put({"n": 1})
+        with SqliteSaver.from_conn_string("agent.db", read_only=True) as looking:
+            monkeypatch.chdir(elsewhere)
+            line.put({"n": 2})
+            assert looking.get_tuple(at("t")).checkpoint["channel_values"] == {"n": 2}
+    assert list(elsewhere.iterdir()) == []
+
+
 class Listing:
     """A saver's whole list, through either face."""
 

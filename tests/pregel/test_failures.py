@@ -2,12 +2,17 @@
 
 import asyncio
 import threading
+import time
+import weakref
+from functools import partial
 
 import pytest
 from pydantic import BaseModel
 
+from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.errors import EmptyInputError, InvalidUpdateError
 from runtime.graph import END, START, StateGraph
+from runtime.pregel.workers import Workers
 from runtime.types import Send
 from tests.kit.graphs import builder, chain, thread
 
@@ -48,6 +53,45 @@ def test_several_failures_are_told_together(run, saver):
     told = " ".join([str(failed.value), *failed.value.__notes__])
     assert "first" in told
     assert "second" in told
+
+
+class Unspeakable(Exception):
+    """Raises when it is asked what it says."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+def test_an_error_that_raises_when_it_is_asked_for_its_text_is_recorded_as_itself():
+    def fails(state):
+        both.wait(20)
+        raise Unspeakable
+
+    both = threading.Barrier(2)
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        graph = builder((START, "a"), (START, "b"), a=fails, b=fails).compile(checkpointer=saver)
+        with pytest.raises(Unspeakable) as failed:  # not by asyncio.run: that itself asks for the text
+            graph.invoke({"log": []}, thread())
+        assert any("also failed: node" in note and "Unspeakable" in note for note in failed.value.__notes__)
+        state = graph.get_state(thread())
+        assert state.next == ("a", "b")
+        assert ["Unspeakable" in str(task.error) for task in state.tasks] == [True, True]
+
+
+def test_an_idle_worker_holds_nothing_of_its_last_job():
+    class Hog:
+        pass
+
+    workers, hog = Workers(), Hog()
+    gone = weakref.ref(hog)
+    workers.submit(partial(id, hog))
+    del hog
+    deadline = time.monotonic() + 20
+    while not workers._idle:
+        assert time.monotonic() < deadline
+    assert gone() is None
 
 
 def test_a_thread_that_outlives_a_failed_sibling_is_recorded(run, saver, calls):

@@ -1,5 +1,6 @@
 """Databases with bad rows, and databases that somebody else is using."""
 
+import re
 import sqlite3
 from contextlib import closing
 
@@ -9,6 +10,7 @@ from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach
 from debugger_ui.session.problems import SessionError
 from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
@@ -141,6 +143,10 @@ def test_a_locked_database_is_a_sentence_and_stays_readable(file, opened):
             session.new_run({"note": "again"}, thread="second")
         assert session.cursor.thread == "t"
         assert session.checkpoint().status == "done"
+        with pytest.raises(SessionError) as refusal:
+            session.save_edit([Edit("note", '"again"')], "loop")
+        assert "Try again in a moment" in refusal.value.problem.message
+        assert "CheckpointStorageError" not in refusal.value.problem.message
         other.rollback()
     session.new_run({"note": "again"}, thread="second")
     assert done(session).state == "paused"
@@ -192,3 +198,124 @@ def test_a_damaged_row_inside_a_subgraph_leaves_the_graph_around_it_readable(tmp
         assert session.nesting().out.allowed
         session.step_out()
         assert session.checkpoint().status == "waiting"
+
+
+@pytest.mark.parametrize(
+    "change_",
+    ["metadata = '[1, 2'", "metadata = '7'", "metadata = ''"],
+)
+def test_a_row_whose_text_is_no_json_is_marked_and_the_others_are_shown(file, opened, change_):
+    bad, newest = ids(file)[4], ids(file)[-1]
+    change(file, f"update checkpoints set {change_} where checkpoint_id in (?, ?)", bad, newest)
+    session = opened(file)
+    rows = {row.checkpoint: row for row in session.timeline().rows}
+    assert {id_ for id_, row in rows.items() if row.mark == "damaged"} == {bad, newest}
+    assert rows[bad].status == rows[newest].status == "damaged"
+    (thread,) = session.threads().rows
+    assert (thread.id, thread.status, thread.checkpoints) == ("t", "damaged", len(rows))
+    assert session.overview().drift.message == ""
+    can = session.abilities()
+    assert {can.step.reason, can.run.reason, can.edit.reason} == {"This checkpoint cannot be read."}
+    with pytest.raises(SessionError, match="is damaged in the database"):
+        session.checkpoint()
+    session.move(checkpoint=ids(file)[2])
+    assert session.checkpoint().nodes == ("loop",)
+    assert session.abilities().edit.allowed
+
+
+@pytest.mark.parametrize("folded", ["'none'", "x'00'", "7"])
+def test_a_row_that_does_not_tell_what_made_it_is_marked_and_its_state_is_shown(file, opened, folded):
+    bad = ids(file)[4]
+    change(file, f"update checkpoints set folded = {folded} where checkpoint_id = ?", bad)
+    session = opened(file)
+    assert [row.checkpoint for row in session.timeline().rows if row.mark] == ([] if folded == "7" else [bad])
+    session.move(checkpoint=bad)
+    assert [entry.key for entry in session.checkpoint().entries] == ["total", "note"]
+
+
+@pytest.mark.parametrize("columns", ["step = 'one', source = 7", "created_at = 12, source = x'00'", "step = 1.5"])
+def test_a_column_of_another_type_counts_as_not_recorded(file, opened, columns):
+    change(file, f"update checkpoints set {columns} where checkpoint_id = ?", ids(file)[4])
+    session = opened(file)
+    assert len(session.timeline().rows) == len(ids(file))
+    assert session.threads().rows[0].status == "done"
+    session.move(checkpoint=ids(file)[4])
+    str(session.checkpoint())
+
+
+def test_text_that_is_no_utf8_is_damage_of_its_thread_alone(file, opened):
+    with SqliteSaver.from_conn_string(file) as saver:
+        counter().compile(checkpointer=saver).invoke({"note": "go"}, {"configurable": {"thread_id": "good"}})
+    change(file, "update checkpoints set metadata = cast(x'ff7b' as text) where thread_id = 't'")
+    session = DebugSession(Workspace.open(database=str(file)))
+    found = session.threads()
+    assert {row.id: row.status for row in found.rows} == {"t": "damaged", "good": "done"}
+    assert "damaged" in found.damaged
+    with pytest.raises(SessionError, match="is damaged"):
+        session.move(thread="t")
+    session.move(thread="good")
+    assert session.checkpoint().status == "done"
+    session.workspace.close()
+
+
+LEAF = 0x0A
+"""What a page begins with that holds rows of a table without row ids."""
+ABOUT = "x" * 200
+
+
+def spoil(path, table, share):
+    """Spoil one page with rows of a table, at a share of its pages in the order of their keys."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        size = connection.execute("pragma page_size").fetchone()[0]
+    data = bytearray(path.read_bytes())
+    pages = [bytes(data[at : at + size]) for at in range(0, len(data), size)]
+    leaves = [
+        (re.findall(rb"thread-\d\d", page)[0], number)
+        for number, page in enumerate(pages)
+        if page[0] == LEAF and b"thread-" in page and (ABOUT.encode() in page) == (table == "checkpoints")
+    ]
+    _, number = sorted(leaves)[int(share * len(leaves))]
+    data[number * size : (number + 1) * size] = b"\xff" * size
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def many(tmp_path):
+    """A database with sixty threads; what is said of each is some hundred bytes."""
+    path = tmp_path / "many.sqlite"
+    with SqliteSaver.from_conn_string(path) as saver:
+        graph = counter().compile(checkpointer=saver)
+        for n in range(60):
+            config = {"configurable": {"thread_id": f"thread-{n:02}"}, "metadata": {"about": ABOUT}}
+            graph.invoke({"note": f"note {n}"}, config)
+    return path
+
+
+def refused(session, thread):
+    """Whether a thread's newest checkpoint is refused in words rather than shown."""
+    session.move(thread=thread)
+    try:
+        return session.checkpoint().status != "done"
+    except SessionError as refusal:
+        return "Copy the file" in refusal.problem.message
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+@pytest.mark.parametrize("table", ["checkpoints", "checkpoint_writes"])
+def test_a_spoilt_page_hides_no_thread_but_those_on_it(many, table, share):
+    spoil(many, table, share)
+    before = many.read_bytes()
+    session = DebugSession(Workspace.open(database=str(many)))
+    try:
+        page = session.threads(limit=100)
+        whole = [row.id for row in page.rows if row.status == "done"]
+        assert page.damaged or [row for row in page.rows if row.status == "damaged"]
+        assert len(whole) >= 50
+        assert sum(refused(session, thread) for thread in whole) <= 10
+        assert session.threads(text=f"note {int(whole[3][-2:])}", limit=5).rows
+        assert session.inbox(limit=10).rows == ()
+        assert session.newest_failure() is None
+    finally:
+        session.workspace.close()
+    assert many.read_bytes() == before

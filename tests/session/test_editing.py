@@ -34,6 +34,7 @@ class Mixed(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
     nested: dict[str, list[int]]
     text: str
+    part: float | None
 
 
 VALUES = {
@@ -45,6 +46,7 @@ VALUES = {
     "log": ["begun"],
     "nested": {"a": [1]},
     "text": "plain",
+    "part": 0.5,
 }
 
 
@@ -104,6 +106,7 @@ def test_saving_the_editors_own_texts_changes_nothing(mixed):
         ("nested", '{"a": [2], "b": []}', {"a": [2], "b": []}),
         ("raw", '{"$type": "bytes", "base64": "AQ=="}', b"\x01"),
         ("log", '["rewritten"]', ["rewritten"]),
+        ("part", "null", None),
     ],
 )
 def test_an_edited_value_keeps_its_type(mixed, key, text, value):
@@ -136,6 +139,10 @@ def test_append_goes_through_the_reducer_and_overwrite_does_not(mixed):
         (Edit("log", "null"), "'log' holds a list"),
         (Edit("log", '"a text"', "append"), "'log' holds a list"),
         (Edit("nested", "[1]"), "'nested' holds a dict"),
+        (Edit("big", "true"), "'big' holds an int, and this is a bool. Write a whole number"),
+        (Edit("big", "1.5"), "'big' holds an int, and this is a float"),
+        (Edit("part", '"half"'), "'part' holds a float or null, and this is a str. Write a number or null"),
+        (Edit("part", "false"), "'part' holds a float or null"),
         (Edit("score", '{"points": -1}'), "points"),
         (Edit("nobody", "1"), "no key 'nobody'"),
     ],

@@ -17,6 +17,7 @@ from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
+from tests.session.conftest import WAIT
 
 LOOKS = (
     "overview",
@@ -176,3 +177,62 @@ def test_a_log_without_its_database_and_an_empty_file_are_no_databases(tmp_path)
         with pytest.raises(SessionError, match=said):
             Workspace.open(database=str(tmp_path / f"{name}.sqlite"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.sqlite", "gone.sqlite-wal"]
+
+
+class Unspeakable(Exception):
+    """Raises when it is asked what it says."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+def failing(error):
+    """A session on a thread whose second node raised."""
+
+    def fail(state):
+        raise error
+
+    saver = SqliteSaver.from_conn_string(":memory:")
+    builder = StateGraph(State)
+    builder.add_node("work", lambda state: {"value": 1})
+    builder.add_node("fail", fail)
+    builder.add_edge(START, "work")
+    builder.add_edge("work", "fail")
+    session = DebugSession(
+        Workspace([attach(builder.compile(checkpointer=saver), None, About(example={"note": "go"}))])
+    )
+    session.new_run({"note": "x"}, thread="t", run=True)
+    assert session.wait(WAIT)
+    return session
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SystemExit(3),
+        KeyboardInterrupt("no"),
+        GeneratorExit("x"),
+        BaseExceptionGroup("g", [SystemExit(1)]),
+        Unspeakable(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_a_node_raises_is_its_failure_in_words(error):
+    session = failing(error)
+    name = type(error).__name__
+    assert session.progress().message.startswith(f"fail raised {name}")
+    view = session.checkpoint()
+    assert (view.status, view.next) == ("failed", ("fail",))
+    assert [(task.name, task.error.type) for task in view.tasks] == [("fail", name)]
+    looked_at(session)
+
+
+def test_an_error_of_ten_million_characters_is_told_in_few():
+    session = failing(ValueError("E" * 10_000_000))
+    assert "9,999,400 characters left out" in session.progress().message
+    assert "\n" not in session.progress().message
+    assert "\\n" not in session.progress().message
+    assert len(str(session.checkpoint())) < 50_000
+    assert len(str(session.progress())) < 50_000

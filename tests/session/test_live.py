@@ -12,6 +12,7 @@ from debugger_ui.engines.graph import About
 from debugger_ui.engines.opening import attach, open_record
 from debugger_ui.session.cursor import Cursor
 from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from tests.session.conftest import chain, done, proceed
@@ -161,6 +162,23 @@ def test_a_run_of_ones_own_is_gone_along_with_though_an_edit_is_in_hand(kit, ope
     ended = done(session)  # as a look from the timer sees it, before the page is drawn
     assert not session.catch_up(hold=True).count
     assert session.checkpoint().id == ended.checkpoint != before
+
+
+def test_an_edit_of_ones_own_is_gone_along_with_and_stepped_on_from(kit, open_graph):
+    def one(state):
+        return {"total": 1}
+
+    session = DebugSession(open_graph(chain(kit, one)))
+    session.new_run('{"total": 1}', thread="t")
+    done(session)
+    session.catch_up(hold=True)
+    saved = session.save_edit([Edit("total", "5")])  # after the newest checkpoint, with the tab still at Edit
+    assert not session.catch_up(hold=True).count
+    assert session.checkpoint().id == saved.checkpoint
+    session.step(saved.checkpoint)
+    done(session)
+    assert len(session.branches()) == 1
+    assert session.checkpoint().parent == saved.checkpoint
 
 
 def test_a_hidden_branch_brings_no_news(watched):

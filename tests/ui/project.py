@@ -118,6 +118,16 @@ rich_builder.add_edge(START, "fill")
 rich_builder.add_edge("fill", "fail")
 rich = rich_builder.compile(name="rich")
 
+
+def complain(state):
+    raise ValueError("e" + "\u0301" * 1_000 + "\n" + "line\n" * 200)
+
+
+long_error_builder = StateGraph(Rich)
+long_error_builder.add_node("complain", complain)
+long_error_builder.add_edge(START, "complain")
+long_error = long_error_builder.compile(name="long-error")
+
 large_builder = StateGraph(Rich)
 for number in range(800):
     large_builder.add_node(f"n{number}", lambda state: {})

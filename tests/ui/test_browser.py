@@ -42,7 +42,9 @@ def folder(tmp_path_factory):
     """A project folder with two graphs of its own, and its database."""
     made = tmp_path_factory.mktemp("project")
     shutil.copy(Path(__file__).with_name("project.py"), made / "project.py")
-    graphs = {name: f"./project.py:{name}" for name in ("hostile", "gated", "rich", "large")}
+    graphs = {
+        name: f"./project.py:{name.replace('-', '_')}" for name in ("hostile", "gated", "rich", "large", "long-error")
+    }
     with SqliteSaver.from_conn_string(made / "project.sqlite") as saver:
         # The newest thread is the one that a page opens by itself: not the one that has a table for a graph.
         for builder, stop in ((large_builder, "n0"), (rich_builder, "fail")):
@@ -248,6 +250,18 @@ def test_hostile_text_is_shown_as_text_and_runs_nothing(project, desk_at, new_th
     asked.get_by_role("button", name="plain", exact=True).click()
     expect(desk.page.locator(".st-key-standing")).to_contain_text("finished")
     assert dialogs == []
+
+
+def test_a_long_message_leaves_its_cross_on_the_page(project, desk_at, new_thread):
+    desk = desk_at(project)
+    desk.open()
+    begin(desk, "long-error", new_thread, run=True)
+    message = desk.page.locator(".st-key-message")
+    message.locator("summary").click()
+    cross = message.locator(".dismiss")
+    expect(cross).to_be_in_viewport()
+    cross.click()
+    expect(message).to_have_count(0)
 
 
 def test_values_take_their_form_and_keep_it(project, desk_at):

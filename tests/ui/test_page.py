@@ -1,14 +1,18 @@
 """The page's wiring, without a browser: what each control asks of the session, and what is sent to the components."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from debugger_ui.panels import inspector
+from debugger_ui.components import sheet
+from debugger_ui.panels import edit, inspector, threads
 from debugger_ui.server import shared
 from debugger_ui.session.jobs import Job
 from debugger_ui.session.session import DebugSession
+from debugger_ui.session.views import Edit, EditField, EditForm, Problem
 from sample_graphs.recorded import THREADS
 from tests.ui.seen import digest, finish, sent, text_of
 
@@ -130,6 +134,36 @@ def test_malformed_json_is_refused_where_it_is_and_nothing_is_written(open_page,
     assert "findings" in problem.message or problem.line is not None
     assert digest(database) == before
     assert not page.exception
+
+
+def test_a_key_that_cannot_be_edited_is_looked_at_and_does_not_stand_in_the_way(monkeypatch):
+    fields = (
+        EditField("note", '"as it is"', "str", "", editable=True),
+        EditField("lock", "", "threading.Lock", "", editable=False, reason="A lock cannot be written as JSON."),
+    )
+    form = EditForm(fields, ("n",), "n", "base")
+    monkeypatch.setattr(edit.st, "session_state", {edit.keys_key(form): ["lock", "note"]})
+    assert [field.key for field in edit.chosen_fields(form)] == ["note", "lock"]
+    assert edit.edits_now(form) == [Edit("note", '"as it is"')]
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (Problem("Line 1, column 1: the text that begins here is not closed.", field="text", line=1, column=1), True),
+        (Problem('The box is empty. Write "text", [] or {}.', field="text", line=1, column=1), True),
+        (Problem("'text' holds a str, and this is an int.", field="text"), False),
+        (Problem("A thread id is up to 5,000 printable characters.", field="thread"), False),
+    ],
+)
+def test_a_problem_names_its_key_once(problem, said):
+    assert sheet.problem_note(problem)["text"].startswith(f"{problem.field}: ") is said
+
+
+def test_a_long_problem_is_one_short_message_with_the_rest_folded_away():
+    block = sheet.problem_note(Problem("n raised ValueError: " + "x" * 5_000, details="Traceback"))
+    assert len(block["text"]) == sheet.SENTENCE + 1
+    assert block["details"] == "n raised ValueError: " + "x" * 5_000 + "\n\nTraceback"
 
 
 def test_saving_a_branch_runs_nothing(open_page):
@@ -256,6 +290,20 @@ def test_threads_are_filtered_by_status_and_text(open_page):
     assert "No thread matches" in text_of(page, "threads")
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\nb", "a\\nb"),
+        ("  ", "'  '"),
+        ("\u202edlo", "\\u202edlo"),
+        ("x" * 20_000, "x" * threads.NAME_LIMIT + "…"),
+        ("a plain one", "a plain one"),
+    ],
+)
+def test_a_thread_is_named_in_one_short_line(name, shown):
+    assert threads.name_word(name, "strong")["text"] == shown
+
+
 def test_threads_are_found_by_what_their_state_says_and_the_newest_failure_by_a_button(open_page):
     page = open_page(page="Threads")
     page.text_input(key="thread_search").set_value("harbour log").run()
@@ -266,6 +314,25 @@ def test_threads_are_found_by_what_their_state_says_and_the_newest_failure_by_a_
     page.button(key="newest_failure").click().run()
     assert page.query_params["thread"] == "conflict-failed"  # recorded after flaky-failed
     assert "The update of this superstep was refused" in text_of(page, "tasks")
+
+
+def test_at_a_damaged_checkpoint_the_page_still_leads_to_the_others(open_page, database):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "update checkpoints set frame = x'00' where checkpoint_id ="
+            " (select max(checkpoint_id) from checkpoints where thread_id = 'counter')"
+        )
+    page = open_page(thread="counter")
+    assert "is damaged in the database" in text_of(page, "message_sheet")
+    assert "cannot be read" in text_of(page, "nothing_to_inspect")
+    newest, *others = sent(page, "timeline")["rows"]
+    assert (newest["title"], newest["status"]) == ("not readable", "damaged")
+    page.session_state["timeline"] = {"selected": {"checkpoint": others[0]["id"], "serial": "1"}}
+    page.session_state["_tab"].act(page.session_state["_tab"].session.move, checkpoint=others[0]["id"])
+    page.run()
+    assert page.query_params["checkpoint"] == others[0]["id"]
+    assert sent(page, "timeline")["selected"] == others[0]["id"]
+    assert not page.exception
 
 
 def test_an_error_of_our_own_is_a_sentence_with_its_details_folded(open_page, monkeypatch):

@@ -38,6 +38,12 @@ def test_links_are_not_made_of_bare_addresses(link):
 def test_characters_that_deceive_are_shown_as_escapes():
     assert visible("a\u202eb\x00c\u200bd") == "a\\u202eb\\u0000c\\u200bd"
     assert visible("lone \ud800") == "lone \\ud800"
+    assert visible("soft\u00adhyphen \U000e0041") == "soft\\u00adhyphen \\U000e0041"
+
+
+def test_a_pile_of_combining_marks_stays_within_its_line():
+    assert visible("e" + "\u0301" * 6) == "e" + "\u0301" * 4 + "\\u0301" * 2
+    assert "\u0301" * 5 not in markdown("e" + "\u0301" * 1_000)
 
 
 def test_long_text_is_one_line_and_cut():

@@ -80,11 +80,22 @@ export function tellCut(host, on) {
   }, on)
 }
 
-/** Text with characters that could deceive or break the layout made visible. */
+/** Text with characters that could deceive or break the layout made visible, as `literal` does in Python. */
 export function plain(text) {
-  return String(text ?? "").replace(
-    // C0/C1 controls, bidirectional overrides and isolates, zero-width characters, lone surrogates.
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-    c => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  )
+  return String(text ?? "").replace(SUSPECT, (found, marks) => marks ? pile(found) : "\n\t".includes(found) ? found : escaped(found))
+}
+
+// Controls, bidirectional and zero-width characters, lone surrogates, what no font has; and combining marks.
+const SUSPECT = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(\p{M}+)/gu
+const PILE = 4
+
+/** Combining marks: as many as natural text has, and the rest of a pile as escapes. */
+function pile(marks) {
+  const all = [...marks]
+  return all.slice(0, PILE).join("") + all.slice(PILE).map(escaped).join("")
+}
+
+function escaped(character) {
+  const code = character.codePointAt(0)
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
 }

@@ -9,8 +9,8 @@ import { h, svg, icon, plain, tellCut } from "./dom.js"
 
 const ROW = 40, CELLS = 17, DOT = 20, INDENT = 33, LANE = 16, NARROW = 9, LEFT = 14, SPARE = 5, MAX_LANES = 8, WIDE_LANES = 4, LARGE = 1000
 const PALETTE = ["blue", "violet", "orange", "green", "red", "yellow", "gray"]
-const STATUS = { waiting: "waiting", failed: "failed", done: "done", running: "running" }
-const WORD = { waiting: "waiting", failed: "failed", done: "finished", running: "running" }
+const STATUS = { waiting: "waiting", failed: "failed", done: "done", running: "running", damaged: "warn" }
+const WORD = { waiting: "waiting", failed: "failed", done: "finished", running: "running", damaged: "damaged" }
 const SOURCE = { input: "input", update: "edited", fork: "fork" }
 const instances = new WeakMap()
 

@@ -49,7 +49,7 @@ function top(row, view, where, depth) {
 
 function branch(key, node, view, where, depth, marks = []) {
   if (node?.w) marks = [...marks, watch(node.w), why(node.w)]
-  const name = h("span", { class: "key" }, plain(key))
+  const name = h("span", { class: "key" }, plain(key) || '""')
   if (node?.f) {
     const form = node.i ? node.a : view.open.get(`${where}#form`) ?? node.f[0]
     marks = [forms(node, form, view, where), ...marks]

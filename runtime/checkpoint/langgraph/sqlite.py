@@ -47,6 +47,7 @@ class LangGraphSqliteReader(LangGraphReader):
     def __init__(self, path: str | PathLike[str], *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         self.path = fspath(path)
+        self._at = files.fixed(self.path)
         with self._look():
             pass
 
@@ -61,19 +62,19 @@ class LangGraphSqliteReader(LangGraphReader):
         A file that was written a moment ago may be written again without its times showing it, so until it has
         been left alone for a moment every answer is different.
         """
-        files.check(self.path, must_exist=True)
-        return files.stamp(self.path)
+        files.check(self._at, must_exist=True)
+        return files.stamp(self._at)
 
     def _with(self, serde: SerializerProtocol) -> Self:
-        return type(self)(self.path, serde=serde)
+        return type(self)(self._at, serde=serde)
 
     @contextmanager
     def _look(self) -> Iterator[Look]:
-        files.check(self.path, must_exist=True)
+        files.check(self._at, must_exist=True)
         # Where nobody is writing, SQLite is told so, and makes no side files.
-        mode = "?mode=ro" if files.has_wal(self.path) else "?mode=ro&immutable=1"
+        mode = "?mode=ro" if files.has_wal(self._at) else "?mode=ro&immutable=1"
         try:
-            with closing(sqlite3.connect(files.uri(self.path) + mode, uri=True, check_same_thread=False)) as connection:
+            with closing(sqlite3.connect(files.uri(self._at) + mode, uri=True, check_same_thread=False)) as connection:
                 connection.execute("BEGIN")
                 yield _SqliteLook(connection, self.name)
         except sqlite3.Error as error:

@@ -27,6 +27,7 @@ from runtime.checkpoint.errors import SerializationError
 from runtime.checkpoint.serde import arrays, codes
 from runtime.checkpoint.serde.allow import GRAPH_TYPES, SHARED
 from runtime.checkpoint.serde.opaque import Opaque
+from runtime.errors import text_of
 
 if TYPE_CHECKING:
     from runtime.checkpoint.serde.encode import Encoder
@@ -280,7 +281,10 @@ def _subclass(encoder: "Encoder", value: Any) -> Any:
 
 
 def _exception(encoder: "Encoder", value: BaseException) -> Any:
-    return repr(value)
+    try:
+        return repr(value)
+    except Exception:  # the user's code; a run that failed has to be recorded as failed all the same
+        return f"{type(value).__name__}({text_of(value)!r})"
 
 
 def _is_model_1(cls: type) -> bool:

@@ -3,20 +3,21 @@
 Rule: functions of a connection; every list is paged by the caller.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import bindparam, func, select
 
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import queries
+from runtime.checkpoint.sql.frames import damaged
 from runtime.checkpoint.sql.jobs import load_head
 from runtime.checkpoint.sql.listing import PAGE_COLUMNS, Wanted, by_namespace, page_values, select_page, states
 from runtime.checkpoint.sql.log import numbers
 from runtime.checkpoint.sql.places import Rope
 from runtime.checkpoint.sql.prune import prune
-from runtime.checkpoint.sql.reader import read_json
+from runtime.checkpoint.sql.reader import metadata_of
 from runtime.checkpoint.sql.records import (
     CheckpointRecord,
     NamespaceRecord,
@@ -29,6 +30,7 @@ from runtime.checkpoint.sql.records import (
 from runtime.checkpoint.sql.statements import Conn, Row, Statement
 from runtime.checkpoint.sql.tables import TABLES, checkpoint_values, checkpoint_writes, checkpoints
 
+T = TypeVar("T")
 _c, _w, _v = checkpoints.c, checkpoint_writes.c, checkpoint_values.c
 
 
@@ -151,10 +153,10 @@ def threads(conn: Conn, limit: int, offset: int, with_bytes: bool) -> list[Threa
             thread_id=row[0],
             checkpoints=row[1],
             newest=row[2],
-            updated_at=row[3] or "",
-            step=row[4],
-            source=row[5],
-            metadata=read_json(row[6]),
+            updated_at=_of(str, row[3]) or "",
+            step=_of(int, row[4]),
+            source=_of(str, row[5]),
+            metadata=_shown(row[6], row[2]),
             bytes=thread_bytes(conn, row[0]) if with_bytes else None,
         )
         for row in conn.rows(_THREADS, limit, offset)
@@ -164,7 +166,13 @@ def threads(conn: Conn, limit: int, offset: int, with_bytes: bool) -> list[Threa
 def namespaces(conn: Conn, thread_id: str) -> list[NamespaceRecord]:
     """The namespaces of a thread but its root, those with the newest checkpoints last."""
     rows = conn.rows(_NAMESPACES, thread_id, thread_id)
-    return [NamespaceRecord(ns, count, newest, read_json(metadata)) for ns, count, newest, metadata in rows]
+    return [NamespaceRecord(ns, count, newest, _shown(metadata, newest)) for ns, count, newest, metadata in rows]
+
+
+def count(conn: Conn, thread_id: str) -> int:
+    """How many checkpoints a thread has, in all its namespaces."""
+    row = conn.one(_COUNTS[0], thread_id)
+    return row[0] if row else 0
 
 
 def thread_bytes(conn: Conn, thread_id: str) -> int:
@@ -188,17 +196,47 @@ def sizes(conn: Conn, thread_id: str) -> Sizes:
 
 
 def records(conn: Conn, wanted: Wanted, limit: int) -> list[CheckpointRecord]:
-    """Checkpoints, newest first."""
+    """Checkpoints, newest first. A damaged row is there too, with what can be read of it; its outline is an error."""
     statement = select_page(queries.HEADER, wanted, conn.dialect, has_cursor=False)
-    return [record(row) for row in conn.rows(statement, *page_values(wanted, None, limit))]
+    return [_record(row) for row in conn.rows(statement, *page_values(wanted, None, limit))]
 
 
 def record(row: Row) -> CheckpointRecord:
-    """A row of `queries.HEADER` as a record."""
-    thread_id, ns, checkpoint_id, parent, step, source, created_at, metadata, folded = row[:9]
-    return CheckpointRecord(
-        thread_id, ns, checkpoint_id, parent, step, source, created_at, read_json(metadata), tuple(numbers(folded))
-    )
+    """A row of `queries.HEADER` as a record.
+
+    Raises:
+        CheckpointStorageError: the row is damaged.
+    """
+    metadata = metadata_of(row[7], row[2])
+    try:
+        folded = tuple(numbers(row[8]))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise damaged(row[2], f"the writes that made it are given as {row[8]!r}") from error
+    return CheckpointRecord(row[0], row[1], row[2], *_header(row), metadata, folded)
+
+
+def _record(row: Row) -> CheckpointRecord:
+    try:
+        return record(row)
+    except CheckpointStorageError:
+        return CheckpointRecord(row[0], row[1], row[2], *_header(row), _shown(row[7], row[2]))
+
+
+def _header(row: Row) -> tuple[str | None, int | None, str | None, str | None]:
+    parent, step, source, created_at = row[3:7]
+    return _of(str, parent), _of(int, step), _of(str, source), _of(str, created_at)
+
+
+def _of(kind: type[T], value: Any) -> T | None:
+    # SQLite keeps in any column whatever it was given.
+    return value if isinstance(value, kind) else None
+
+
+def _shown(metadata: Any, checkpoint_id: str) -> Mapping[str, Any]:
+    try:
+        return metadata_of(metadata, checkpoint_id)
+    except CheckpointStorageError as error:
+        return {"damaged": str(error)}
 
 
 def outlines(conn: Conn, wanted: Wanted, limit: int) -> list[OutlineRecord]:

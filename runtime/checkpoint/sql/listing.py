@@ -18,7 +18,7 @@ from runtime.checkpoint.base import CheckpointTuple, SerializerProtocol
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.filters import conditions, matches
 from runtime.checkpoint.sql.frames import State, advance, read_state, unpack
-from runtime.checkpoint.sql.reader import View, as_tuple, pending_writes, read_json, view
+from runtime.checkpoint.sql.reader import View, as_tuple, metadata_of, pending_writes, view
 from runtime.checkpoint.sql.statements import Conn, Row, Statement
 from runtime.checkpoint.sql.store import Store
 from runtime.checkpoint.sql.tables import checkpoints
@@ -128,7 +128,7 @@ def list_tuples(
 def _matching(rows: list[Row], wanted: Wanted) -> list[Row]:
     if not wanted.filter:
         return rows
-    return [row for row in rows if matches(read_json(row[7]), wanted.filter)]
+    return [row for row in rows if matches(metadata_of(row[7], row[2]), wanted.filter)]
 
 
 class _Page:

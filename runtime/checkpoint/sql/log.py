@@ -99,7 +99,8 @@ class WriteLog:
             number = self.count
             rows.append((number, task_id, task_path, attempt, idx, channel, kind, data))
             self._note(number, task_id, attempt, idx)
-            if self.objects is not None:
+            # Errors and questions become no channel's value, and an error holds all that its node had in hand.
+            if self.objects is not None and idx >= 0:
                 self.objects.setdefault(channel, []).append(Written(number, value, kind, data, fresh=True))
         return rows
 

@@ -23,6 +23,7 @@ from runtime.checkpoint.sql.records import (
     WriteDigest,
     WriteRecord,
 )
+from runtime.checkpoint.sql.salvage import readable_threads
 from runtime.checkpoint.sql.statements import Conn
 from runtime.checkpoint.sql.store import Store, read_serialized
 from runtime.checkpoint.sql.worker import Worker
@@ -43,6 +44,10 @@ class Looking:
     def threads(self, *, limit: int = 100, offset: int = 0, with_bytes: bool = False) -> list[ThreadRecord]:
         """Threads, those with the newest checkpoints first. Sizes (`with_bytes`) take a look at every row."""
         return self._look(browse.threads, limit, offset, with_bytes)
+
+    def readable_threads(self) -> list[ThreadRecord]:
+        """`threads` of a damaged file: those that can be reached; one whose checkpoints cannot be has no newest."""
+        return readable_threads(self._look)
 
     def namespaces(self, thread_id: str) -> list[NamespaceRecord]:
         """What subgraphs have saved inside a thread: each namespace but the root, the newest last."""

@@ -12,7 +12,7 @@ from runtime.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, S
 from runtime.checkpoint.sql import queries
 from runtime.checkpoint.sql.configs import config_of
 from runtime.checkpoint.sql.database import Session
-from runtime.checkpoint.sql.frames import State
+from runtime.checkpoint.sql.frames import State, damaged
 from runtime.checkpoint.sql.heads import Heads
 from runtime.checkpoint.sql.jobs import load_head
 from runtime.checkpoint.sql.lists import Memo
@@ -198,10 +198,26 @@ def as_tuple(
         extra = read_serialized(serde, rest["x"][0], rest["x"][1], f"checkpoint {found.id!r}")
     checkpoint.update(extra)  # type: ignore[typeddict-item]
     parent = config_of(thread_id, ns, found.parent) if found.parent else None
-    return CheckpointTuple(config_of(thread_id, ns, found.id), checkpoint, read_json(found.metadata), parent, writes)
+    metadata = metadata_of(found.metadata, found.id)
+    return CheckpointTuple(config_of(thread_id, ns, found.id), checkpoint, metadata, parent, writes)  # type: ignore[arg-type]
 
 
 _read_json = json.JSONDecoder().raw_decode
+
+
+def metadata_of(text: Any, checkpoint_id: str) -> Mapping[str, Any]:
+    """The metadata of a checkpoint.
+
+    Raises:
+        CheckpointStorageError: they are no JSON object.
+    """
+    try:
+        found = read_json(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, Mapping):
+        raise damaged(checkpoint_id, "its metadata are not a JSON object")
+    return found
 
 
 def read_json(text: Any) -> Any:

@@ -43,6 +43,7 @@ class SqliteDatabase(Database):
         self.read_only = read_only
         self.lock = RLock()
         self.in_memory = files.is_memory(path)
+        self._at = path if self.in_memory else files.fixed(path)
         self.cursor: sqlite3.Cursor | None = None
         self.conn: Conn | None = None
         self._given = connection
@@ -84,7 +85,7 @@ class SqliteDatabase(Database):
         """Open the file and bring its tables to the newest schema."""
         with self.lock:
             if self.cursor is not None:
-                if self._immutable and (files.has_wal(self.path) or files.stamp(self.path) != self._stamp):
+                if self._immutable and (files.has_wal(self._at) or files.stamp(self._at) != self._stamp):
                     self._reopen()
                 return
             if self._closed:
@@ -110,7 +111,7 @@ class SqliteDatabase(Database):
 
     def check_there(self) -> None:
         """Raise if the file is no longer the one that was opened: the system would let it be written all the same."""
-        if self._file is not None and files.identity(self.path) != self._file:
+        if self._file is not None and files.identity(self._at) != self._file:
             raise CheckpointStorageError(
                 f"the checkpoint database {self.name} was removed, moved or replaced while it was open; nothing of "
                 "this was saved; put the file back, or close the saver and open it again to begin a new one",
@@ -124,11 +125,11 @@ class SqliteDatabase(Database):
             connection = self._given
             connection.isolation_level = None
         else:
-            fresh = not self.in_memory and files.check(self.path, must_exist=self.read_only)
+            fresh = not self.in_memory and files.check(self._at, must_exist=self.read_only)
             connection = self._new_connection(fresh)
         self._connection = connection
         self._opened += 1
-        self._file = None if self.in_memory else files.identity(self.path)
+        self._file = None if self.in_memory else files.identity(self._at)
         cursor = connection.cursor()
         cursor.row_factory = None
         self.cursor, self.conn = cursor, Conn(cursor, "sqlite")
@@ -147,17 +148,17 @@ class SqliteDatabase(Database):
         options = {"timeout": self.busy_timeout, "isolation_level": None, "check_same_thread": False}
         if self.in_memory:
             return sqlite3.connect(":memory:", cached_statements=256, **options)  # type: ignore[call-overload, no-any-return]
-        uri = files.uri(self.path)
+        uri = files.uri(self._at)
         if self.read_only:
             # A read-only connection to a file in WAL mode would make side files. Where there are none, nobody is
             # writing, and SQLite may be told so; `open` looks again before every transaction.
-            self._stamp = files.stamp(self.path)
-            self._immutable = not files.has_wal(self.path)
+            self._stamp = files.stamp(self._at)
+            self._immutable = not files.has_wal(self._at)
             uri += "?mode=ro" + ("&immutable=1" if self._immutable else "")
         elif fresh:
             uri += "?mode=rwc"
         else:
-            sqlite_file.look(self.path)
+            sqlite_file.look(self._at)
             uri += "?mode=rw"
         return sqlite3.connect(uri, uri=True, cached_statements=256, **options)  # type: ignore[call-overload, no-any-return]
 

@@ -75,6 +75,7 @@ class Worker:
             while len(items) < _MOST and not self._queue.empty():
                 items.append(self._queue.get())
             self._handle(items)
+            del items  # what was written is nobody's any more, however long the next one takes to come
 
     def _handle(self, items: Sequence[tuple[Job | Callable[[], Any], "Future[Any]"]]) -> None:
         batch: list[tuple[Job, Future[Any]]] = []
