@@ -11,30 +11,7 @@ from playwright.sync_api import expect
 
 from runtime.checkpoint.sqlite import SqliteSaver
 from tests.ui.project import large_builder, rich_builder
-
-SIZES = [(1440, 900), (1280, 720)]
-CUT = "element => element.scrollWidth > element.clientWidth"
-CLIPPED = """() => {
-  const page = { left: 0, top: 0, right: innerWidth, bottom: innerHeight }
-  const inside = (a, b) =>
-    a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1
-  const overlap = (a, b) =>
-    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
-  const all = [...document.querySelectorAll('.st-key-transport button, .st-key-header button')]
-  const visible = all.filter(b => b.offsetParent)
-  const shown = visible.map(b => ({ b, name: b.innerText.trim(), box: b.getBoundingClientRect() }))
-  const bad = []
-  shown.forEach(({ b, name, box }, i) => {
-    if (!inside(box, page)) bad.push('outside the page: ' + name)
-    if (b.scrollWidth > b.clientWidth + 1) bad.push('cut: ' + name)
-    for (const other of shown.slice(i + 1))
-      if (overlap(box, other.box)) bad.push('overlap: ' + name + ' / ' + other.name)
-  })
-  const main = document.querySelector('[data-testid=stMain]')
-  if (main.scrollHeight > main.clientHeight) bad.push(`the page scrolls: ${main.scrollHeight} > ${main.clientHeight}`)
-  if (document.documentElement.scrollWidth > innerWidth) bad.push('the page scrolls sideways')
-  return bad
-}"""
+from tests.ui.seen import CLIPPED
 
 
 @pytest.fixture(scope="module")
@@ -94,31 +71,6 @@ def begin(desk, graph, thread, *, run=False):
         desk.counts(2)  # until then the timeline may be that of the thread before
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_the_debug_page_fits_the_window(demo, desk_at, width, height, scheme):
-    desk = desk_at(demo, viewport={"width": width, "height": height}, color_scheme=scheme)
-    desk.open(thread="research-forked", tab="Tasks")
-    assert desk.page.evaluate(CLIPPED) == []
-    for panel in ("timeline_panel", "graph_panel", "inspector", "footer"):
-        box = desk.page.locator(f".st-key-{panel}").bounding_box()
-        assert box["height"] > 20
-        assert box["y"] + box["height"] <= height
-        assert box["x"] + box["width"] <= width
-    desk.rows().nth(1).click()
-    standing = desk.page.locator(".st-key-standing")
-    expect(standing).to_contain_text("not the newest")
-    desk.settle()
-    room = desk.page.locator(".st-key-header_line").bounding_box()
-    for chip in standing.locator(".chip").all():
-        box = chip.bounding_box()
-        assert box["x"] + box["width"] <= room["x"] + room["width"]
-    assert desk.page.evaluate(CLIPPED) == []
-    background = desk.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
-    channels = [int(part) for part in re.findall(r"\d+", background)[:3]]
-    assert (sum(channels) > 3 * 128) == (scheme == "light")
-
-
 def test_a_click_in_the_timeline_is_in_the_url_and_back_undoes_it(desk):
     desk.open(thread="research-finished")
     newest = desk.page.locator(".timeline").get_attribute("data-selected")
@@ -168,30 +120,6 @@ def test_the_graph_has_a_twin_in_words(desk):
     desk.page.keyboard.press("Enter")
     expect(desk.page.get_by_role("tab", name="Tasks")).to_have_attribute("aria-selected", "true")
     expect(plan).to_be_focused()
-
-
-def test_rows_of_the_state_fit_into_a_narrow_panel(demo, desk_at):
-    desk = desk_at(demo, viewport={"width": 1280, "height": 720})
-    desk.open(thread="react")
-    expect(desk.page.locator(".st-key-state .why:not(.watch)").first).to_be_visible()
-    edge = desk.page.locator(".st-key-inspector").bounding_box()
-    for row in desk.page.locator(".st-key-state .top").all():
-        key, why = row.locator(".key").first.bounding_box(), row.locator(".why:not(.watch)").first.bounding_box()
-        assert why["x"] + why["width"] <= edge["x"] + edge["width"]
-        assert abs(why["y"] - key["y"]) < key["height"]
-        assert not row.locator(".key").first.evaluate(CUT), "the key is what a row is read by"
-
-
-def test_names_of_branches_are_whole_in_a_narrow_timeline(demo, desk_at):
-    desk = desk_at(demo, viewport={"width": 1280, "height": 720})
-    desk.open(thread="research-forked")
-    names = desk.page.locator(".timeline .row .branch")
-    expect(names.first).to_be_visible()
-    assert {"main", "edit 1"} <= set(names.all_inner_texts())
-    desk.page.locator(".timeline .row .who").evaluate_all(
-        "all => all.forEach(who => { who.textContent = 'n'.repeat(60) })"
-    )
-    assert [name for name in names.all() if name.evaluate(CUT)] == []
 
 
 def test_letters_drive_the_transport_but_not_while_typing(demo, desk):
