@@ -56,6 +56,7 @@ def payload(view: GraphView, *, selected: str, stamp: str) -> dict[str, Any]:
         "taken": [edge["id"] for edge in parts.edges if (edge["tail"], edge["head"]) in taken],
         "visits": {node.id: node.visits for node in view.nodes if node.visits},
         "counts": {node.id: node.tasks for node in view.nodes if node.tasks},
+        "marked": {node.id: node.marked for node in view.nodes if 0 < node.marked < node.tasks},
         "selected": selected,
         "stamp": stamp,
         **marks,

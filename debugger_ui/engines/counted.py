@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from debugger_ui.engines import naming
+from debugger_ui.engines.failures import failure_of
+from debugger_ui.engines.recorded import Failure
 
 REFUSED = "__refused__"
 """`{task: [n, id]}`: n results of the task were refused so far, and its next one stands under the id."""
@@ -27,11 +29,11 @@ class Counted:
     refused: frozenset[str] = frozenset()
 
     @property
-    def failed(self) -> tuple[str, ...]:
-        """The tasks, and the barrier, whose error is the last that is known of them."""
+    def failed(self) -> tuple[Failure, ...]:
+        """The errors of tasks, and of the barrier, that are the last that is known of them."""
         settled = {task for task, channel, _ in self.writes if naming.settles(channel)} - self.refused
-        found = dict.fromkeys(task for task, channel, _ in self.writes if channel == naming.ERROR)
-        return tuple(task for task in found if task not in settled)
+        found = {task: error for task, channel, error in self.writes if channel == naming.ERROR}
+        return tuple(failure_of(error) for task, error in found.items() if task not in settled)
 
 
 def counted(pending: Sequence[Write]) -> Counted:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from debugger_ui.engines import naming
-from debugger_ui.engines.base import Failure, Task
+from debugger_ui.engines.recorded import Failure, Task
 from runtime.errors import text_of
 
 LONGEST = 100_000

@@ -11,7 +11,7 @@ from typing import Any
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
-from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
+from debugger_ui.engines.base import Failure, Header, Outline, Place, ThreadHead
 from debugger_ui.engines.contents import SavedContents, TasksOf
 from debugger_ui.engines.counted import counted
 from debugger_ui.engines.spaces import Inner, parents_of
@@ -34,7 +34,7 @@ class _Light:
     due: tuple[str, ...]
     held: frozenset[str]
     """Channels with a value."""
-    failed: tuple[str, ...]
+    failed: tuple[Failure, ...]
     written: tuple[tuple[str, str], ...]
     """Task id and channel of each pending write."""
 

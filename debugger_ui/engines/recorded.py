@@ -43,16 +43,26 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception of a task as recorded: its type and message; a traceback if one was kept."""
+
+    type: str
+    message: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Outline:
     """What happened around a checkpoint, without values.
 
-    `ran` and `changed` tell how it was made; the rest (`answered`: task ids) is the superstep that starts at it.
+    `ran` and `changed` tell how it was made; the rest (`asking`, `answered`: task ids) is the superstep that starts at
+    it. Its failures are known as long as no superstep went on from it.
     """
 
     ran: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     due: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
     asking: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     damaged: str = ""
@@ -67,15 +77,6 @@ class Question:
     id: str
     value: Any
     schema: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An exception of a task as recorded: its type and message; a traceback if one was kept."""
-
-    type: str
-    message: str
-    traceback: str = ""
 
 
 @dataclass(frozen=True, slots=True)

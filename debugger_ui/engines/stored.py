@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from debugger_ui.engines import naming
 from debugger_ui.engines.authors import Clues, filled, fresh
-from debugger_ui.engines.base import Header, Outline, Place, ThreadHead
+from debugger_ui.engines.base import Failure, Header, Outline, Place, ThreadHead
 from debugger_ui.engines.circles import circle, circular
 from debugger_ui.engines.contents import StoredContents, TasksOf, folded_writes
 from debugger_ui.engines.counted import counted
@@ -53,7 +53,7 @@ class _Head(NamedTuple):
     record: Any
     names: Mapping[str, str]
     due: tuple[str, ...]
-    failed: tuple[str, ...]
+    failed: tuple[Failure, ...]
 
 
 class StoredReader(SaverReader):
@@ -333,7 +333,7 @@ class StoredReader(SaverReader):
             ran=ran_nodes(record, before, headers[id_]),
             changed=changed_keys(record, before),
             due=head.due if head is not None else tuple(ran_here),
-            failed=head.failed if head is not None else still_open(rows, naming.ERROR, settled),
+            failed=head.failed if head is not None else (),
             asking=still_open(naming.not_passed(rows), naming.INTERRUPT, settled),
             answered=still_open(rows, naming.RESUME, set()),
         )

@@ -115,7 +115,7 @@ def cells(row: ThreadRow) -> dict[str, object]:
     if row.title:
         name.append(name_word(row.id, "mono muted"))
     if row.error:
-        name.append(sheet.word(row.error, "muted"))
+        name.append(sheet.word(row.error, "muted", title=row.error, name="match"))
     if row.match:
         name.append(sheet.word(row.match, "muted", title=row.match, name="match"))
     return {

@@ -9,11 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from debugger_ui.engines.base import EdgeSpec, NodeSpec, Outline, Record, Topology
+from debugger_ui.engines.base import EdgeSpec, NodeSpec, Outline, Record, Task, Topology
 from debugger_ui.session.checkpoints import planned, task_status
 from debugger_ui.session.reading import Reading, Spot
 from debugger_ui.session.view_record import ClusterView, EdgeView, GraphView, NodeMark, NodeView
 from debugger_ui.session.walks import Edge, Walk, taken_into
+
+LOUDEST: Sequence[NodeMark] = ("failed", "waiting", "next", "done")
+"""Of several tasks of a node the one that is first here gives it its mark."""
 
 
 def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thread: str = "") -> GraphView:
@@ -31,14 +34,17 @@ def graph_view(reading: Reading, spot: Spot | None, running: Sequence[str], thre
     marks = _marks(record, outline, walk, running, followed=followed)
     edges = Counter(walk.edges)
     edges.update(last)
-    shown = _Shown(walk.visits, edges, last, marks, Counter(task.name for task in record.tasks))
+    marked = Counter(task.name for task in record.tasks if mark_of(task) == marks.get(task.name))
+    shown = _Shown(walk.visits, edges, last, marks, Counter(task.name for task in record.tasks), marked)
     words = _words(record, marks, walk.visits)
     return _assemble(topology, shown, words if walk.complete else f"{words} Still counting: there are more visits.")
 
 
 def bare_view(topology: Topology) -> GraphView:
     """Return a graph without any mark."""
-    return _assemble(topology, _Shown(Counter(), Counter(), frozenset(), {}, Counter()), "No checkpoint is open.")
+    return _assemble(
+        topology, _Shown(Counter(), Counter(), frozenset(), {}, Counter(), Counter()), "No checkpoint is open."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class _Shown:
     last: frozenset[Edge]
     marks: Mapping[str, NodeMark]
     tasks: Mapping[str, int]
+    marked: Mapping[str, int]
+    """How many of its tasks give a node the mark that it has."""
 
 
 def _marks(
@@ -58,18 +66,22 @@ def _marks(
     if not record.tasks or followed:
         marks.update({node: "next" for node in planned(record, outline)})
         return marks
-    by_status: dict[str, set[str]] = {}
+    found: dict[str, set[NodeMark]] = {}
     for task in record.tasks:
-        by_status.setdefault(task.name, set()).add(task_status(task))
-    for name, found in by_status.items():
-        if found & {"failed", "refused"}:
-            marks[name] = "failed"
-        elif "interrupted" in found:
-            marks[name] = "waiting"
-        else:
-            marks[name] = "next" if "to run" in found else "done"
+        found.setdefault(task.name, set()).add(mark_of(task))
+    marks.update({name: next(mark for mark in LOUDEST if mark in mine) for name, mine in found.items()})
     marks.update({node: "running" for node in running})
     return marks
+
+
+def mark_of(task: Task) -> NodeMark:
+    """Return the mark that a task of the superstep at hand gives its node."""
+    status = task_status(task)
+    if status in ("failed", "refused"):
+        return "failed"
+    if status == "interrupted":
+        return "waiting"
+    return "next" if status == "to run" else "done"
 
 
 def _assemble(topology: Topology, shown: _Shown, text: str) -> GraphView:
@@ -103,6 +115,7 @@ def _node(node: NodeSpec, shown: _Shown, *, known: bool) -> NodeView:
         mark=_edge_mark(node, shown.visits, shown.marks, shown.edges),
         visits=shown.visits.get(node.id, 0),
         tasks=shown.tasks.get(node.id, 0),
+        marked=shown.marked.get(node.id, 0),
         cluster=node.cluster,
         known=known,
     )

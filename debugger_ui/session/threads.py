@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from debugger_ui.engines.base import Engine, Outline, ThreadHead
+from debugger_ui.engines.base import Engine, Failure, Outline, ThreadHead
+from debugger_ui.engines.failures import without_codes
 from debugger_ui.session.masks import Masks
+from debugger_ui.session.text import literal
 from debugger_ui.session.view_record import Page, ThreadRow
 from debugger_ui.session.workspace import GRAPH_LABEL, Desk, Workspace
 from runtime.checkpoint.errors import CheckpointStorageError
@@ -13,7 +15,8 @@ SCAN = 1_000
 """Threads, the newest ones, that are looked into for a status or for what their state says."""
 MEASURED = 20_000
 """Checkpoints up to which a thread is measured: its size takes a look at every row."""
-
+ERROR_LENGTH = 96
+"""Characters of an error in the list."""
 
 DAMAGE = "corrupt"
 DAMAGED = (
@@ -134,10 +137,21 @@ class Threads:
             branches=len(history.branches),
             updated=head.updated,
             waiting=len(outline.asking),
-            error=f"{len(outline.failed)} failed" if outline.failed else "",
+            error=_errors(outline.failed, self.workspace.masks),
             title=self.workspace.labels.get("thread", head.id, "").name,
             graph=self.workspace.graph_of(head.metadata.get(GRAPH_LABEL)),
         )
+
+
+def _errors(failed: Sequence[Failure], masks: Masks) -> str:
+    """Return what failed in one line. With masks only its kind: a message may hold values that were not read here."""
+    if not failed:
+        return ""
+    first, more = failed[0], len(failed) - 1
+    message = "" if masks.patterns else without_codes(first.message)
+    said = f"{first.type}: {message}" if message else first.type
+    shown = said if len(said) <= ERROR_LENGTH else said[: ERROR_LENGTH - 1] + "…"
+    return literal(shown) + (f" (and {more} more)" if more else "")
 
 
 def _named(head: ThreadHead, row: ThreadRow, masks: Masks) -> str:

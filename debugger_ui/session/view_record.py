@@ -351,6 +351,8 @@ class NodeView:
     """How often it ran on the path from the root to the cursor."""
     tasks: int = 0
     """Tasks of it in the superstep under the cursor (a fan-out has several)."""
+    marked: int = 0
+    """How many of them stand as the mark says: of several tasks one may have failed."""
     cluster: str = ""
     known: bool = True
     """False when the record names it but the graph in hand has no such node."""

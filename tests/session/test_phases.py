@@ -29,6 +29,8 @@ def test_tasks_run_one_at_a_time_in_any_order_and_then_fold(fan_out, calls):
     progress = done(fan_out)
     assert (progress.state, progress.message) == ("paused", "1 of 2 results are in. Next: work.")
     assert statuses(fan_out) == [("work", "to run"), ("work", "saved")]
+    work = next(node for node in fan_out.graph().nodes if node.id == "work")
+    assert (work.mark, work.marked, work.tasks) == ("next", 1, 2)
     assert fan_out.checkpoint().id == before
     assert (fan_out.update().tasks_in, fan_out.update().tasks) == (1, 2)
     with pytest.raises(SessionError, match="waits for all results"):

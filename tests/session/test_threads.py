@@ -102,9 +102,15 @@ def test_search_and_status_go_together_and_page(session):
 
 def test_the_newest_failure_is_the_newest_thread_that_stands_at_one(session, graph, kit):
     assert session.newest_failure().id == "failed"
+    assert session.newest_failure().error == "ConnectionError: the tide table is offline"
     with pytest.raises(ConnectionError):
         graph.invoke({"messages": [HumanMessage("break too")]}, {"configurable": {"thread_id": "harbour"}})
     assert session.newest_failure().id == "harbour"
+
+
+def test_with_a_mask_only_the_kind_of_an_error_is_listed(session):
+    session.workspace.masks.add("messages.*.content")
+    assert session.newest_failure().error == "ConnectionError"
 
 
 def test_sizes_are_told_where_the_database_tells_them(session, kit):

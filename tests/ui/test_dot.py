@@ -114,6 +114,11 @@ def test_payload_names_each_mark_once_and_the_edges_taken():
     assert data["taken"] == ["e0"]
 
 
+def test_payload_tells_of_which_nodes_only_some_tasks_stand_as_marked():
+    shown = view([node("a", mark="failed", tasks=3, marked=1), node("b", mark="next", tasks=2, marked=2)], [])
+    assert payload(shown, selected="", stamp="s")["marked"] == {"a": 1}
+
+
 def test_names_as_people_give_them_are_drawn_whole():
     names = ("build_section_with_web_research", "update_flight_sensitive_tools", "book_car_rental_sensitive_tools_node")
     made = drawing(view([node(name) for name in names], [], [ClusterView(names[0], f"inside {names[0]}", "")]))

@@ -242,6 +242,12 @@ class GraphView {
     parts.count.setAttribute("x", -width / 2)
   }
 
+  /** How many tasks of a node stand as its mark says: of several all, ` ×3`, or some, ` 1 of 3`. */
+  howMany(name) {
+    const all = this.data.counts?.[name] ?? 0, some = this.data.marked?.[name]
+    return all < 2 ? "" : some ? ` ${some} of ${all}` : ` ×${all}`
+  }
+
   paintLegend() {
     // A cluster is named by its door.
     const shown = state => (this.data[state] ?? []).filter(name => !this.nodes.get(name)?.node.terminal && !name.includes("|"))
@@ -249,7 +255,7 @@ class GraphView {
     this.legend.replaceChildren(...states.map(state => {
       const mark = svg("svg", { viewBox: "0 0 16 16", width: 13, height: 13, class: "mark", "aria-hidden": "true" })
       iconPath(state, mark)
-      const names = shown(state).map(n => plain(n) + ((this.data.counts?.[n] ?? 0) > 1 && state !== "done" ? ` ×${this.data.counts[n]}` : ""))
+      const names = shown(state).map(n => plain(n) + (state === "done" ? "" : this.howMany(n)))
       const few = names.length > 3 ? [...names.slice(0, 3), `+${names.length - 3}`] : names
       return h("span", { class: `key ${state}`, "data-state": state }, mark, h("b", {}, WORDS[state]), h("span", { class: "names" }, state === "done" && names.length > 3 ? `${names.length} nodes` : few.join(", ")))
     }))
@@ -261,9 +267,8 @@ class GraphView {
     const taken = new Set(this.data.taken ?? [])
     const rows = this.data.nodes.map(node => {
       const out = this.data.edges.filter(e => e.tail === node.name).flatMap((e, i) => [i ? ", " : "", this.way(e, labels.get(e.head), taken.has(e.id))])
-      const now = this.data.counts?.[node.name] ?? 0
       return h("tr", { "data-node": node.terminal ? null : node.name, tabindex: node.terminal ? null : 0, class: node.terminal ? "terminal" : this.data.selected === node.name ? "selected" : "" },
-        h("td", { class: "name" }, labels.get(node.name)), h("td", {}, WORDS[this.stateOf(node.name)] + (now > 1 ? ` ×${now}` : "")),
+        h("td", { class: "name" }, labels.get(node.name)), h("td", {}, WORDS[this.stateOf(node.name)] + this.howMany(node.name)),
         h("td", {}, node.terminal ? "–" : String(this.data.visits?.[node.name] ?? 0)), h("td", {}, ...(out.length ? out : ["–"])))
     })
     const held = this.twin.contains(this.twin.getRootNode().activeElement) ? this.twin.getRootNode().activeElement.dataset.node : null
