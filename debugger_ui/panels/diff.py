@@ -8,16 +8,12 @@ from debugger_ui.components.text import visible
 from debugger_ui.components.timeline import grouped
 from debugger_ui.panels import why
 from debugger_ui.panels.tab import Tab, state
-from debugger_ui.session.views import CheckpointView, DiffView, TimelineRow
+from debugger_ui.session.views import CheckpointView, DiffEntry, DiffView, TimelineRow
 
 PARENT = ""
 CHOICES = 300
-COLUMNS = (
-    sheet.column("path", "Where", mono=True, width="25%"),
-    sheet.column("before", "Before", width="28%"),
-    sheet.column("after", "After", width="28%"),
-    sheet.column("by", "By", width="19%"),
-)
+WHERE, NARROW = 36, 12
+"""Widths, in parts of a hundred, of the first column, and of a side that has no value in any row."""
 
 
 def differences(here: Tab, view: CheckpointView) -> None:
@@ -64,24 +60,45 @@ def blocks(found: DiffView, view: CheckpointView) -> list[sheet.Block]:
     return table(found)
 
 
+def columns(found: DiffView) -> tuple[sheet.Item, ...]:
+    """Return the columns, with most of the room for the side that has something to show."""
+    ops = {entry.op for entry in found.entries}
+    half = (100 - WHERE) // 2
+    before = {frozenset({"added"}): NARROW, frozenset({"removed"}): 100 - WHERE - NARROW}.get(frozenset(ops), half)
+    return (
+        sheet.column("path", "Where", mono=True, width=f"{WHERE}%"),
+        sheet.column("before", "Before", width=f"{before}%"),
+        sheet.column("after", "After", width=f"{100 - WHERE - before}%"),
+    )
+
+
+def where(entry: DiffEntry) -> list[sheet.Item]:
+    """Return what differs, and who wrote it."""
+    writers = grouped(entry.writers)
+    return [
+        sheet.chip(entry.op, entry.op),
+        sheet.word(entry.label, "mono"),
+        *([sheet.word(f"by {writers}", "under", title=writers)] if writers else []),
+    ]
+
+
 def table(found: DiffView) -> list[sheet.Block]:
     """Return the table of differences."""
     frame = pd.DataFrame(
         [
             {
-                "path": [sheet.chip(entry.op, entry.op), sheet.word(entry.label, "mono")],
+                "path": where(entry),
                 "before": [sheet.value_item(entry.before)],
                 "after": [sheet.value_item(entry.after)],
-                "by": [sheet.word(grouped(entry.writers), "clamp", title=grouped(entry.writers))],
             }
             for entry in found.entries
         ],
-        columns=[column["key"] for column in COLUMNS],
+        columns=["path", "before", "after"],
     )
     made = [
         sheet.table(
             frame,
-            COLUMNS,
+            columns(found),
             label="Differences",
             rows=[
                 {"key": entry.label, "tone": entry.op} | ({} if entry.op == "removed" else why.asking(entry.path))
