@@ -85,7 +85,13 @@ function inline(item, view, where) {
   if (item.t === "gap") return h("span", { class: "gap" })
   const attributes = { class: `i ${item.t}${item.tone ? ` ${item.tone}` : ""}`, title: item.title && plain(item.title), "data-act": item.act, "data-value": item.value, "data-name": item.name }
   if (item.act) return h("button", { ...attributes, type: "button" }, plain(item.text))
-  return h("span", attributes, item.icon ? icon(item.icon, 13) : null, plain(item.text))
+  const words = item.t.includes("mono") ? breakable(plain(item.text)) : [plain(item.text)]
+  return h("span", attributes, item.icon ? icon(item.icon, 13) : null, ...words)
+}
+
+/** A path or name as text that a narrow cell breaks behind its marks before it breaks within a word. */
+function breakable(text) {
+  return text.split(/(?<=[._\]/:])/).flatMap((part, i) => i ? [h("wbr"), part] : [part])
 }
 
 function table(block, view, where) {
