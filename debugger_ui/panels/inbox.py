@@ -142,7 +142,11 @@ def cells(question: QuestionView) -> dict[str, object]:
             sheet.chip(question.node, "waiting", "waiting"),
             sheet.word(question.prompt or question.payload.text, "under clamp"),
         ],
-        "thread": [sheet.word(question.thread, "mono"), sheet.word(clock(question.created, date=True), "under")],
+        "thread": [
+            sheet.word(question.thread, "mono"),
+            *([sheet.chip(question.branch, icon="fork")] if question.branch else []),
+            sheet.word(clock(question.created, date=True), "under"),
+        ],
     }
 
 

@@ -16,7 +16,7 @@ from debugger_ui.engines import spaces
 from debugger_ui.session.graphs import bare_view, graph_view
 from debugger_ui.session.nested import Nested, Run
 from debugger_ui.session.reading import Reading, Spot
-from debugger_ui.session.view_record import ClusterView, EdgeView, GraphView, NodeMark, NodeView
+from debugger_ui.session.view_graph import ClusterView, EdgeView, GraphView, NodeMark, NodeView
 
 ROOM = 24
 """Nodes that may be drawn inside clusters, over all of them."""

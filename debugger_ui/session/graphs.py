@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from debugger_ui.engines.base import EdgeSpec, NodeSpec, Outline, Record, Task, Topology
 from debugger_ui.session.checkpoints import planned, task_status
 from debugger_ui.session.reading import Reading, Spot
-from debugger_ui.session.view_record import ClusterView, EdgeView, GraphView, NodeMark, NodeView
+from debugger_ui.session.view_graph import ClusterView, EdgeView, GraphView, NodeMark, NodeView
 from debugger_ui.session.walks import Edge, Walk, taken_into
 
 LOUDEST: Sequence[NodeMark] = ("failed", "waiting", "next", "done")

@@ -42,20 +42,16 @@ from debugger_ui.session.view_compare import (
     SideView,
     StepView,
 )
+from debugger_ui.session.view_graph import ClusterView, EdgeView, GraphView, NodeMark, NodeView
 from debugger_ui.session.view_nested import Crumb, InnerRun, Nesting
 from debugger_ui.session.view_record import (
     BranchSummary,
     BranchView,
     ChannelView,
     CheckpointView,
-    ClusterView,
-    EdgeView,
     ErrorView,
-    GraphView,
     Missing,
     News,
-    NodeMark,
-    NodeView,
     Page,
     QuestionView,
     SeenBy,
