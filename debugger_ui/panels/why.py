@@ -60,7 +60,7 @@ def card(here: Tab, view: CheckpointView) -> None:
         return
     found = here.see(here.session.why, path)
     hops = together(found or ())
-    block = chain(path, hops)
+    block = chain(path, hops, view.namespace)
     sheet.sheet([block], key=SHEET, scope=encoded(path), stamp=view.id, on_pick=lambda: pick(here, view, hops))
 
 
@@ -68,12 +68,12 @@ def together(found: tuple[ProvenanceHop, ...]) -> tuple[Hop, ...]:
     """Return the hops with the tasks of one superstep that wrote the same path as one."""
     groups: dict[tuple[str, Path, str], list[ProvenanceHop]] = {}
     for hop in found:
-        groups.setdefault((hop.checkpoint, hop.path, hop.kind), []).append(hop)
+        groups.setdefault((f"{hop.namespace} {hop.checkpoint}", hop.path, hop.kind), []).append(hop)
     return tuple(Hop(group[0], tuple(hop.node for hop in group)) for group in groups.values())
 
 
-def chain(path: Path, hops: tuple[Hop, ...]) -> sheet.Block:
-    """Return the card: who wrote the value first, then what that was made of."""
+def chain(path: Path, hops: tuple[Hop, ...], inside: str) -> sheet.Block:
+    """Return the card: who wrote the value first, then what that was made of. `inside`: the namespace looked at."""
     items = [
         sheet.gap(),
         sheet.word("Last change", "button", act="last", value="", title="Go to where it became what it is here"),
@@ -84,17 +84,17 @@ def chain(path: Path, hops: tuple[Hop, ...]) -> sheet.Block:
     if not hops:
         blocks.append(sheet.text("Nothing has been written there up to this checkpoint.", "muted"))
     else:
-        blocks.append(table(hops[:NEAR], 0))
+        blocks.append(table(hops[:NEAR], 0, inside))
     if len(hops) > NEAR:
         rest = hops[NEAR:]
-        blocks.append(sheet.section("Further back", [table(rest, NEAR)], count=len(rest), folded=True))
+        blocks.append(sheet.section("Further back", [table(rest, NEAR, inside)], count=len(rest), folded=True))
     title = f"Why {path_label(path)}"
     return sheet.card(title, blocks, items=items, name="why")
 
 
-def table(hops: tuple[Hop, ...], start: int) -> sheet.Block:
+def table(hops: tuple[Hop, ...], start: int, inside: str) -> sheet.Block:
     """Return hops as rows; each is a jump to the checkpoint where the value came to be."""
-    frame = pd.DataFrame([{"by": writer(hop), "value": written(hop)} for hop in hops])
+    frame = pd.DataFrame([{"by": writer(hop, inside), "value": written(hop)} for hop in hops])
     rows = [
         {"key": f"hop/{place}", "act": "jump", "value": str(place), "tone": "" if hop.first.depth else "changed"}
         for place, hop in enumerate(hops, start)
@@ -102,13 +102,14 @@ def table(hops: tuple[Hop, ...], start: int) -> sheet.Block:
     return sheet.table(frame, COLUMNS, label="Writers behind the value", rows=rows)
 
 
-def writer(hop: Hop) -> list[sheet.Item]:
+def writer(hop: Hop, inside: str) -> list[sheet.Item]:
     """Return who wrote it, and when."""
     tone, icon = KINDS.get(hop.first.kind, ("", "todo"))
     name = grouped(hop.nodes)
     said = f"{name}, supplied" if hop.first.kind == "supplied" else name
     depth = hop.first.depth
-    when = f"superstep {hop.first.step}" + (f" · hop {depth}" if depth else "")
+    where = "" if hop.first.namespace == inside else " of the graph around"
+    when = f"superstep {hop.first.step}{where}" + (f" · hop {depth}" if depth else "")
     return [sheet.chip(said, tone, icon), sheet.word(when, "under")]
 
 
@@ -142,7 +143,7 @@ def pick(here: Tab, view: CheckpointView, hops: tuple[Hop, ...]) -> None:
 
 def jump(here: Tab, hop: ProvenanceHop) -> None:
     """Go to the checkpoint where the hop's value came to be, and ask there where that came from."""
-    here.act(here.session.move, checkpoint=hop.checkpoint, path=hop.path)
+    here.act(here.session.move, namespace=hop.namespace, checkpoint=hop.checkpoint, path=hop.path)
 
 
 def last(here: Tab, view: CheckpointView) -> None:

@@ -161,7 +161,8 @@ class Changes:
         value = point.after or view(None)
         if point.writers in (("input",), ("edit",)) or before is None:
             kind = point.writers[0] if point.writers else "input"
-            return [ProvenanceHop(point.checkpoint, point.step, kind, "", kind, path, value, (), depth)]
+            place = self.spot.namespace
+            return [ProvenanceHop(point.checkpoint, point.step, kind, "", kind, path, value, (), depth, place)]
         key = str(path[0])
         return [
             ProvenanceHop(
@@ -174,6 +175,7 @@ class Changes:
                 value=value,
                 reads=reads_of(task.input),
                 depth=depth,
+                namespace=self.spot.namespace,
             )
             for task in before.tasks
             if any(channel == key for channel, _ in task.writes)

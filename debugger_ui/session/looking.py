@@ -19,6 +19,7 @@ from debugger_ui.session.finding import Finding
 from debugger_ui.session.graphs import graph_view
 from debugger_ui.session.missing import missing
 from debugger_ui.session.problems import refuse
+from debugger_ui.session.provenance import Provenance
 from debugger_ui.session.render import FULL, USUAL, page_of, view
 from debugger_ui.session.text import json_safe, path_label
 from debugger_ui.session.told import told
@@ -145,7 +146,7 @@ class Looking(Finding):
     def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
         """Return the chain of writers behind the value at a path, back to an input or an edit."""
         reading, spot, wanted = self.desk.reading, self._need_spot(), self._path(path)
-        return reading.remembered(("why", spot.place, wanted), lambda: Changes(reading, spot).why(wanted))
+        return reading.remembered(("why", spot.place, wanted), lambda: Provenance(reading).why(spot, wanted))
 
     def last_change(self, path: Path = ()) -> ChangePoint | None:
         """Return where the value at the path got what it has at the cursor; None if never set."""

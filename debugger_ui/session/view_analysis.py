@@ -129,3 +129,5 @@ class ProvenanceHop:
     """State keys that the writer was given and that had a value."""
     depth: int = 0
     """Hops from the value that was asked about."""
+    namespace: str = ""
+    """Of the subgraph in which it was written; a chain leads out of a subgraph."""

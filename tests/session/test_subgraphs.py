@@ -64,6 +64,40 @@ def test_every_look_works_inside(paused):
     assert paused.overview().drift.message == ""
 
 
+def test_why_leads_out_of_a_subgraph_to_who_wrote_what_it_was_given(finished):
+    at(finished, "sub")
+    finished.step_into()
+    finished.last()
+    inside = finished.cursor.namespace
+    chain = [hop for hop in finished.why(("text",)) if hop.path == ("text",)]
+    assert [(hop.node, hop.namespace == inside) for hop in chain] == [
+        ("s3", True),
+        ("review", True),
+        ("s1", True),
+        ("input", True),
+        ("before", False),
+        ("input", False),
+    ]
+    assert [hop.depth for hop in chain] == [0, 1, 2, 3, 4, 5]
+    before = chain[4]
+    finished.move(namespace=before.namespace, checkpoint=before.checkpoint, path=before.path)
+    assert (finished.cursor.namespace, finished.checkpoint().nodes, text(finished)) == ("", ("before",), "in>before")
+
+
+def test_what_a_send_brings_is_not_taken_for_the_state_around(kit, calls, open_graph):
+    inner = chain_of(kit, Inside, s1=writer(calls, "s1")).compile()
+    builder = kit.StateGraph(Outer)
+    builder.add_node("plan", lambda state: {"log": ["planned"]})
+    builder.add_node("sub", inner)
+    builder.add_edge(kit.START, "plan")
+    builder.add_conditional_edges("plan", lambda state: [kit.Send("sub", {"text": "sent"})], ["sub"])
+    session = start(open_graph, builder)
+    at(session, "sub")
+    session.step_into()
+    session.last()
+    assert [hop.node for hop in session.why(("text",))] == ["s1", "input"]
+
+
 def test_a_finished_subgraph_is_entered_from_its_task_and_from_what_it_made(finished):
     at(finished, "sub")
     starts_here = finished.checkpoint().id
