@@ -1,8 +1,11 @@
 """What a runtime says of itself: why a node runs or does not, and how writes become a channel's value."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+MOST_STEPS = 50
+"""Writes of one channel that are told one by one: the first ones, and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,9 @@ class FoldedWrite:
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """A channel's value after each of some writes, in order, as far as it took them; `refused` says why not all."""
+    """A channel's value after some of its writes, by their places; `refused` says why it did not take them all."""
 
-    after: Sequence[Any] = ()
+    after: Mapping[int, Any] = field(default_factory=dict)
     refused: str = ""
 
 
@@ -49,3 +52,5 @@ class Fold:
     version_before: Any
     version_after: Any
     refused: str = ""
+    left_out: int = 0
+    """How many writes came before the last step that are not told one by one."""

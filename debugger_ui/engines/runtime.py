@@ -125,6 +125,7 @@ class RuntimeEngine(GraphEngine):
                 version_before=fold.version_before,
                 version_after=fold.version_after,
                 refused=without_codes(fold.refused or ""),
+                left_out=fold.left_out,
             )
             for fold in self.graph.explain_update(config_of(place))
         ]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from typing_extensions import is_typeddict
 
 from debugger_ui.engines import naming
+from debugger_ui.engines.accounts import MOST_STEPS
 from debugger_ui.engines.base import MISSING, ChannelSpec, Folding
 from debugger_ui.engines.failures import without_codes
 
@@ -121,25 +122,26 @@ def _schema_of(hint: Any) -> Mapping[str, Any]:
 
 
 def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> Folding:
-    """Return the channel's value after each write, in order, as far as it takes them.
+    """Return the channel's value after the first writes and after all of them, as far as it takes them.
 
     The channel itself is not touched: copies start from `before`. Some take each write alone, but not all of them.
     """
     if channel is None:
         return Folding()
-    after: list[Any] = []
-    given = copy.deepcopy(list(writes))
+    after: dict[int, Any] = {}
+    given, last = copy.deepcopy(list(writes)), len(writes) - 1
     try:
-        _fresh(channel, before).update(copy.deepcopy(given))
-        refused = ""
+        whole = _fresh(channel, before)
+        whole.update(copy.deepcopy(given))
+        refused, after[last] = "", copy.deepcopy(whole.get())
     except Exception as error:  # a reducer is the user's code; what it refuses has no value to show
         refused = without_codes(str(error)) or type(error).__name__
         given = given[:1]
     one_by_one = _fresh(channel, before)
-    for write in given:
+    for place, write in enumerate(given[: MOST_STEPS - 1]):
         try:
             one_by_one.update([write])
-            after.append(copy.deepcopy(one_by_one.get()))
+            after.setdefault(place, copy.deepcopy(one_by_one.get()))
         except Exception:  # as above
             break
     return Folding(after, refused)

@@ -69,11 +69,15 @@ def fold_rows(fold: UpdateFold, view: CheckpointView) -> list[dict[str, Any]]:
     by_hand = {task.id for task in view.tasks if task.status == "supplied"}
     several = len(fold.steps) > 1
     rows: list[dict[str, Any]] = [{"key": "before", "value": sheet.node(fold.before)}]
-    for place, step in enumerate(fold.steps, 1):
+    for at, step in enumerate(fold.steps, 1):
+        is_last = at == len(fold.steps)
+        place = at + fold.left_out if is_last else at
+        if is_last and fold.left_out:
+            rows.append({"key": "…", "value": {"k": "note", "t": "", "x": f"{fold.left_out:,} more writes"}})
         name = f"⊕ {place} {step.node}" if several else f"⊕ {step.node}"
         by = "hand (supplied)" if step.task in by_hand else ""
         rows.append({"key": name, "value": sheet.node(step.value), "by": by})
-        if several and place < len(fold.steps):
+        if several and not is_last:
             rows.append({"key": f"= after {place}", "value": sheet.node(step.after)})
     if not fold.refused:
         rows.append({"key": "= after", "value": sheet.node(fold.after)})

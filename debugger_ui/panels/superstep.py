@@ -15,7 +15,7 @@ from debugger_ui.components import sheet
 from debugger_ui.components.editor import json_editor, typed
 from debugger_ui.components.text import count, markdown, slug
 from debugger_ui.components.timeline import grouped
-from debugger_ui.panels import folding, tasks
+from debugger_ui.panels import folding, many, tasks
 from debugger_ui.panels.channels import number
 from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import TASK, short
@@ -229,8 +229,8 @@ def trigger_words(trigger: TriggerView) -> str:
 
 def execute_part(view: CheckpointView, may: bool) -> sheet.Block:
     """Return the tasks with what they got, how they stand and what they wrote."""
-    cards = [task_card(task, may) for task in view.tasks]
-    return sheet.section("Execute", cards, hint=standing(view.tasks))
+    some, more = many.page(view.tasks, f"{view.id}/execute")
+    return sheet.section("Execute", [*(task_card(task, may) for task in some), *more], hint=standing(view.tasks))
 
 
 def standing(found: tuple[TaskView, ...]) -> str:
@@ -274,6 +274,7 @@ def pick(here: Tab, view: CheckpointView) -> None:
     """Do what was clicked in the sheet."""
     picked = state(SHEET).get("picked") or {}
     act, value = picked.get("act"), str(picked.get("value"))
+    many.pick(picked)
     if act == "run":
         here.act(here.session.execute, [value])
     elif act == "supply":

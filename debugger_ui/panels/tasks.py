@@ -5,8 +5,8 @@ import pandas as pd
 from debugger_ui.components import sheet
 from debugger_ui.components.text import count
 from debugger_ui.components.timeline import duration
-from debugger_ui.panels import answer, answered, nested, retry
-from debugger_ui.panels.tab import Tab
+from debugger_ui.panels import answer, answered, many, nested, retry
+from debugger_ui.panels.tab import Tab, state
 from debugger_ui.panels.words import TASK, TASK_TONE, short, task_chip
 from debugger_ui.session.views import CheckpointView, Nesting, TaskView
 
@@ -46,16 +46,23 @@ def tasks(here: Tab, view: CheckpointView) -> None:
         )
     blocks += starting_here(view, shown, here.nesting)
     if made:
+        some, more = many.page(made, f"{view.id}/made")
         blocks.append(
             sheet.section(
                 "Made this checkpoint",
-                [task_card(task, f"made/{task.id}", here.nesting) for task in made],
+                [*(task_card(task, f"made/{task.id}", here.nesting) for task in some), *more],
                 count=len(made),
                 folded=bool(shown),
             )
         )
     blocks += nested.everything(here)
-    sheet.sheet(blocks, key=SHEET, scope=view.id, stamp=view.id, on_pick=lambda: nested.pick(here, SHEET))
+    sheet.sheet(blocks, key=SHEET, scope=view.id, stamp=view.id, on_pick=lambda: pick(here))
+
+
+def pick(here: Tab) -> None:
+    """Go into a subgraph, or show more tasks."""
+    nested.pick(here, SHEET)
+    many.pick(state(SHEET).get("picked") or {})
 
 
 def starting_here(view: CheckpointView, shown: list[TaskView], nesting: Nesting | None = None) -> list[sheet.Block]:
@@ -66,10 +73,11 @@ def starting_here(view: CheckpointView, shown: list[TaskView], nesting: Nesting 
         return [sheet.empty("No task is due", "The graph has come to its end on this branch.", icon="done")]
     saved = [task for task in shown if task.status in FINISHED]
     hint = f"{len(saved)} of {len(shown)} saved" if saved else ""
+    some, more = many.page(shown, f"{view.id}/next")
     return [
         sheet.section(
             f"Superstep {view.step + 1}",
-            [task_card(task, f"task/{task.id}", nesting) for task in shown],
+            [*(task_card(task, f"task/{task.id}", nesting) for task in some), *more],
             count=None if hint else len(shown),
             hint=hint,
         ),
@@ -90,13 +98,17 @@ def pending_writes(shown: list[TaskView]) -> list[sheet.Block]:
                 "channel": write.channel,
                 "value": [sheet.value_item(write.value)],
             }
-            for task, write in rows
+            for task, write in rows[: many.PAGE]
         ]
     )
+    left = len(rows) - many.PAGE
     return [
         sheet.section(
             "Pending writes",
-            [sheet.table(frame, PENDING, label="Pending writes")],
+            [
+                sheet.table(frame, PENDING, label="Pending writes"),
+                *([sheet.text(f"{left:,} more, each on the card of its task.", "small")] if left > 0 else []),
+            ],
             count=len(rows),
             hint="saved before the superstep ended; these tasks do not run again",
         )

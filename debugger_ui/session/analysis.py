@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from debugger_ui.engines import naming
+from debugger_ui.engines.accounts import MOST_STEPS
 from debugger_ui.engines.base import (
     MISSING,
     ChannelSpec,
@@ -142,6 +143,7 @@ def _fold_view(fold: Fold, specs: Mapping[str, ChannelSpec]) -> UpdateFold:
         version_after=naming.show_version(fold.version_after),
         state_key=specs[fold.channel].state_key if fold.channel in specs else naming.is_state_key(fold.channel),
         refused=fold.refused,
+        left_out=fold.left_out,
     )
 
 
@@ -160,20 +162,22 @@ def _fold(
     specs = engine.channels(namespace)
     before = record.channels.get(name, record.state.get(name, MISSING))
     folding = engine.fold(name, before, [value for _, value in writes], namespace)
-    folded = folding.after
-    worked_out = folded[-1] if folded and not folding.refused else MISSING
+    last = len(writes) - 1
+    worked_out = folding.after.get(last, MISSING) if not folding.refused else MISSING
+    told = [place for place in range(len(writes)) if place < MOST_STEPS - 1 or place == last]
     return Fold(
         channel=name,
         reducer=specs[name].reducer if name in specs else "",
         before=before,
         steps=tuple(
-            FoldedWrite(task.id, task.name, value, folded[index] if index < len(folded) else MISSING)
-            for index, (task, value) in enumerate(writes)
+            FoldedWrite(writes[at][0].id, writes[at][0].name, writes[at][1], folding.after.get(at, MISSING))
+            for at in told
         ),
         after=child.channels.get(name, MISSING) if child is not None else worked_out,
         version_before=record.versions.get(name),
         version_after=child.versions.get(name) if child is not None else None,
         refused=folding.refused if child is None else "",
+        left_out=len(writes) - len(told),
     )
 
 

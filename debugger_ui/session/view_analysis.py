@@ -87,6 +87,8 @@ class UpdateFold:
     state_key: bool
     refused: str = ""
     """Why the channel refuses the writes, when it does."""
+    left_out: int = 0
+    """How many writes came before the last step that are not told one by one."""
 
 
 @dataclass(frozen=True, slots=True)

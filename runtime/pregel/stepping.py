@@ -36,6 +36,9 @@ from runtime.types import Command, PregelTask, StateUpdate
 
 Phase = Literal["superstep", "execute", "update"]
 
+MOST_STEPS = 50
+"""Writes of one channel that an account of an update tells one by one."""
+
 SUPPLIED = "__supplied__"
 """Channel of the record that a task's result was supplied and not computed."""
 
@@ -89,11 +92,13 @@ class ChannelFold:
     reducer: str | None
     before: Any
     steps: tuple[tuple[str, str, Any, Any], ...]
-    """`(task id, node, what it wrote, value after it)`."""
+    """`(task id, node, what it wrote, value after it)`; of very many writes the first ones and the last."""
     after: Any
     version_before: Any
     version_after: Any
     refused: str | None = None
+    left_out: int = 0
+    """How many writes were folded before the last step that `steps` does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +262,7 @@ def explain_update_program(run: Run, config: RunnableConfig) -> Generator[Effect
     except Exception as error:  # shown beside the channel that refuses
         refusal = str(error)
     folds = []
-    for channel, steps in fold_steps(frame, finished).items():
+    for channel, (steps, left_out) in fold_steps(frame, finished, MOST_STEPS).items():
         live = frame.channel(channel)
         refused = next((step.refused for step in steps if step.refused), None)
         folds.append(
@@ -271,6 +276,7 @@ def explain_update_program(run: Run, config: RunnableConfig) -> Generator[Effect
                 frame.versions.get(channel),
                 versions.get(channel, frame.versions.get(channel)),
                 refused if refused is not None or refusal is None else None,
+                left_out,
             )
         )
     return folds

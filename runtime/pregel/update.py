@@ -181,15 +181,22 @@ class FoldStep:
     refused: str | None = None
 
 
-def fold_steps(frame: Frame, tasks: Sequence[Task]) -> dict[str, list[FoldStep]]:
-    """For each channel, its writes in fold order with the value after each: `update`, slowly."""
+def fold_steps(frame: Frame, tasks: Sequence[Task], most: int) -> dict[str, tuple[list[FoldStep], int]]:
+    """For each channel, its writes in fold order with the value after each: `update`, slowly.
+
+    Of more than `most` writes, the first and the last are told, and how many there are between: each is folded from
+    the beginning, since channels may take every write alone and not all of them together.
+    """
     ordered = sorted(tasks, key=fold_order)
-    shown: dict[str, list[FoldStep]] = {}
+    shown: dict[str, tuple[list[FoldStep], int]] = {}
     for name, entries in by_channel(frame, ordered).items():
-        steps = shown[name] = []
-        for count, (task, value) in enumerate(entries, 1):
+        counts = list(range(1, len(entries) + 1))
+        told = counts if len(counts) <= most else [*counts[: most - 1], len(entries)]
+        steps = []
+        for count in told:
             after, refused = _after(frame, name, [v for _, v in entries[:count]])
-            steps.append(FoldStep(task, value, after, refused))
+            steps.append(FoldStep(*entries[count - 1], after, refused))
+        shown[name] = steps, len(counts) - len(told)
     return shown
 
 

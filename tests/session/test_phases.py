@@ -1,8 +1,13 @@
 """Plan, execute, update one at a time; and a result supplied by hand."""
 
+import operator
+from typing import Annotated
+
 import pytest
+from typing_extensions import TypedDict
 
 from debugger_ui.session.problems import SessionError
+from debugger_ui.session.session import DebugSession
 from tests.session.conftest import begin, done, step
 
 ours = pytest.mark.parametrize("kit", ["runtime"], indirect=True)
@@ -89,3 +94,22 @@ def test_a_runtime_without_phases_says_so(session):
     assert "whole supersteps" in session.abilities().phases.reason
     with pytest.raises(SessionError, match="whole supersteps"):
         session.execute()
+
+
+def test_of_very_many_writes_an_update_tells_the_first_ones_and_the_last(kit, open_graph):
+    class Sums(TypedDict, total=False):
+        found: Annotated[list[int], operator.add]
+
+    builder = kit.StateGraph(Sums)
+    builder.add_node("plan", lambda state: {})
+    builder.add_node("work", lambda number: {"found": [number]})
+    builder.add_edge(kit.START, "plan")
+    builder.add_conditional_edges("plan", lambda state: [kit.Send("work", at) for at in range(120)], ["work"])
+    session = DebugSession(open_graph(builder, {"found": []}))
+    session.new_run({"found": "[]"}, thread="t", run=True)
+    assert done(session).state == "done"
+    session.back()
+    (fold,) = [fold for fold in session.update().folds if fold.channel == "found"]
+    assert (len(fold.steps), fold.left_out) == (50, 70)
+    assert [step.value.children[0].value.text for step in fold.steps[-2:]] == ["48", "119"]
+    assert (fold.steps[48].after.size, fold.steps[49].after.size, fold.after.size) == (49, 120, 120)
