@@ -2,7 +2,7 @@
 
 import sys
 
-from debugger_ui.cli import main
+from debugger_ui.keeper import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from debugger_ui.server.line import Reporter
 from debugger_ui.session.parse import parse_json
 from debugger_ui.session.problems import SessionError, refuse
 from debugger_ui.session.workspace import Workspace
@@ -45,16 +46,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(given)
     if arguments.target is None and arguments.db is None:
         return complain("say what to open: demo, package.module:graph, a folder, or --db FILE")
+    reporter = Reporter()
     with ExitStack() as stack:
         try:
-            workspace = open_workspace(arguments, stack)
+            workspace = open_workspace(arguments, stack, reporter)
         except SessionError as error:
             return complain(error.problem.message, error.problem.details)
         except OSError as error:
             return complain(f"{error.filename or arguments.db}: {error.strerror or error}")
         except KeyboardInterrupt:
             return complain(f"stopped while {arguments.target or arguments.db} was being opened")
-        return serve(workspace, arguments)
+        return serve(workspace, arguments, reporter)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -98,7 +100,7 @@ def port_number(text: str) -> int:
     return port
 
 
-def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace:
+def open_workspace(arguments: argparse.Namespace, stack: ExitStack, reporter: Reporter) -> Workspace:
     """Open what the arguments name.
 
     Raises:
@@ -114,9 +116,10 @@ def open_workspace(arguments: argparse.Namespace, stack: ExitStack) -> Workspace
         )
     database = arguments.db
     if database is None:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="forkpoint-demo-"))
+        folder = reporter.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="forkpoint-demo-"))
         database = str(Path(folder) / "demo.sqlite")
-        print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
+        if not reporter.lost:
+            print("forkpoint: the demo's threads are gone when it ends; keep them with --db FILE")
     return Workspace.open(
         DEMO,
         database=database,
@@ -147,18 +150,19 @@ def given_context(text: str | None) -> Mapping[str, Any] | None:
     return found
 
 
-def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
+def serve(workspace: Workspace, arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Serve the debugger until it is stopped; return the exit code."""
     # Streamlit takes most of a second to import: not before everything else has been found right.
     from debugger_ui.server import launch, shared
 
     signal.signal(signal.SIGTERM, _leave)
-    shared.use(workspace, thread=DEMO_THREAD if arguments.target == DEMO else "")
+    shared.use(workspace, thread=DEMO_THREAD if arguments.target == DEMO else "", lost=reporter.lost)
     try:
         launch.serve(
             host=arguments.host,
             port=arguments.port,
             browser=not arguments.no_browser,
+            up=reporter.up,
             load=lambda: importlib.import_module("debugger_ui.panels.page"),
         )
     except launch.PortTaken as error:
@@ -166,6 +170,7 @@ def serve(workspace: Workspace, arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 0
     finally:
+        reporter.leaves()
         workspace.close()
     return 0
 

@@ -152,7 +152,7 @@ def current() -> Tab:
         SessionError: nothing has been opened.
     """
     if STATE_KEY not in st.session_state:
-        st.session_state[STATE_KEY] = Tab(DebugSession(shared.workspace(), Cursor()))
+        st.session_state[STATE_KEY] = Tab(DebugSession(shared.workspace(), Cursor()), problem=shared.lost())
     tab: Tab = st.session_state[STATE_KEY]
     return tab
 

@@ -29,7 +29,7 @@ class PortTaken(Exception):
     """The port that was asked for cannot be used."""
 
 
-def serve(*, host: str, port: int, browser: bool, load: Callable[[], object]) -> None:
+def serve(*, host: str, port: int, browser: bool, load: Callable[[], object], up: Callable[[int], None]) -> None:
     """Serve the debugger until it is stopped.
 
     Args:
@@ -37,6 +37,7 @@ def serve(*, host: str, port: int, browser: bool, load: Callable[[], object]) ->
         port: 0 picks a free one; the address that is printed has the real one.
         browser: whether to open the page in the person's browser.
         load: imports what the page needs; called on a thread of its own while the first browser comes up.
+        up: told the port once the server begins.
 
     Raises:
         PortTaken: the address or port cannot be bound.
@@ -45,7 +46,7 @@ def serve(*, host: str, port: int, browser: bool, load: Callable[[], object]) ->
     app = st.App(
         PACKAGE / "app.py",
         middleware=[Middleware(Guard, hosts=hosts(host))],
-        lifespan=_beginning(load, host if browser else None),
+        lifespan=_beginning(load, host if browser else None, up),
     )
     app.run(config=config(host, port))
 
@@ -109,10 +110,11 @@ def _own_addresses() -> list[str]:
     return sorted({str(info[4][0]) for info in found})
 
 
-def _beginning(load: Callable[[], object], host: str | None) -> Any:
+def _beginning(load: Callable[[], object], host: str | None, up: Callable[[int], None]) -> Any:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         threading.Thread(target=load, name="forkpoint-load", daemon=True).start()
+        up(int(st.get_option("server.port")))
         if host is not None:
             opener = threading.Timer(BROWSER_DELAY, webbrowser.open, (_address(host),))
             opener.daemon = True

@@ -120,7 +120,7 @@ def test_a_port_that_is_none(folder, capsys, port):
 
 def test_a_right_spec_is_served_and_binds_this_machine_only(folder, monkeypatch):
     served = []
-    monkeypatch.setattr(cli, "serve", lambda workspace, arguments: served.append((workspace, arguments)) or 0)
+    monkeypatch.setattr(cli, "serve", lambda workspace, arguments, reporter: served.append((workspace, arguments)) or 0)
     assert cli.main(["project_of_mine:graph", "--db", "mine.sqlite"]) == 0
     workspace, arguments = served[0]
     workspace.close()
