@@ -259,6 +259,22 @@ def refused_update(lib):
     return graph.get_state(at()).values
 
 
+@claim(
+    "Tasks whose results were refused run again.", (2, {"log": ["in"], "value": "a"}), (1, Raised("InvalidUpdateError"))
+)
+def refused_again(lib):
+    ran = []
+
+    def second(state):
+        ran.append(1)
+        return {"value": "b"} if len(ran) == 1 else None
+
+    graph = beside(lib, a=lambda state: {"value": "a"}, b=second).compile(checkpointer=lib.InMemorySaver())
+    assert seen(lambda _: graph.invoke({"log": ["in"]}, at()), lib) == Raised("InvalidUpdateError")
+    after = seen(lambda _: graph.invoke(None, at()), lib)
+    return len(ran), after
+
+
 @claim("A router that raises is tried again.", {"log": ["a", "b"]}, {"log": ["a"]})
 def failing_router(lib):
     tries = []
