@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.authors import authors
 from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead, Topology
 from debugger_ui.engines.contents import Made, SavedContents, Write
@@ -90,7 +91,9 @@ class SavedHistory(ABC):
         self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the values of some state keys at checkpoints, those without a value left out."""
-        return self.reader.values(thread, ids, keys, namespace)
+        channels = [channel for key in keys for channel in naming.channels_of(key)]
+        for id_, found in self.reader.values(thread, ids, channels, namespace):
+            yield id_, {naming.key_of(channel): value for channel, value in found.items()}
 
     def written(self, thread: str, id_: str, namespace: str = "") -> Sequence[Write]:
         """Return the writes that made a checkpoint; of an edit the keys that it changed, as they then were."""
