@@ -44,7 +44,12 @@ def counted(pending: Sequence[Write]) -> Counted:
     owner = {place: task for task, ids in places.items() for place in ids}
     settled = {place for place, channel, _ in writes if naming.settles(channel)}
     refused = frozenset(task for task, ids in places.items() if ids[-1] not in settled)
-    past = {barrier for barrier, note in refusals if all(_is_past(places, refused, task, note[task]) for task in note)}
+    # A refusal of nobody's result in particular is past when the superstep is.
+    past = {
+        barrier
+        for barrier, note in refusals
+        if note and all(_is_past(places, refused, task, note[task]) for task in note)
+    }
     shown = {task: ids[-2] if task in refused else ids[-1] for task, ids in places.items()}
     found: list[Write] = []
     for place, channel, value in writes:

@@ -10,6 +10,7 @@ from typing_extensions import is_typeddict
 from debugger_ui.engines import naming
 from debugger_ui.engines.base import MISSING, ChannelSpec, Folding
 from debugger_ui.engines.failures import without_codes
+from runtime.errors import text_of
 
 
 def channel_specs(graph: Any) -> Mapping[str, ChannelSpec]:
@@ -133,7 +134,7 @@ def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> Folding:
         _fresh(channel, before).update(copy.deepcopy(given))
         refused = ""
     except Exception as error:  # a reducer is the user's code; what it refuses has no value to show
-        refused = without_codes(str(error)) or type(error).__name__
+        refused = without_codes(text_of(error)) or type(error).__name__
         given = given[:1]
     one_by_one = _fresh(channel, before)
     for write in given:

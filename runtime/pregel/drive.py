@@ -19,6 +19,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from runtime.errors import add_note
 from runtime.pregel import effects as fx
 from runtime.pregel.call import call, perform, settle
 from runtime.pregel.context import TaskContext
@@ -76,7 +77,7 @@ class Behind:
             self._changed.wait_for(lambda: self._busy == 0)
         ending = sys.exc_info()[1]
         if self._error is not None and ending is not None:
-            ending.add_note(f"saving failed as well: {self._error!r}")
+            add_note(ending, f"saving failed as well: {self._error!r}")
         else:
             self.check()
 
@@ -298,7 +299,7 @@ class Blocking:
         except Exception as error:  # the run's own error comes first
             if ending is None:
                 raise
-            ending.add_note(f"saving failed as well: {error!r}")
+            add_note(ending, f"saving failed as well: {error!r}")
         if self._behind is not None:
             self._behind.close()
             self._behind = None

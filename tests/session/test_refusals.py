@@ -3,6 +3,7 @@
 import pytest
 from typing_extensions import TypedDict
 
+from debugger_ui.engines.counted import counted
 from debugger_ui.engines.opening import reader_for
 from debugger_ui.engines.record import RecordEngine
 from debugger_ui.session.session import DebugSession
@@ -44,6 +45,13 @@ def standing(session):
         task.name: (task.status, {write.channel: write.value.text for write in task.writes if not write.control})
         for task in session.tasks()
     }
+
+
+def test_a_refusal_that_names_no_task_is_told_as_long_as_the_superstep_stands():
+    error = ValueError("a channel of its own")
+    found = counted([("barrier", "__error__", error), ("barrier", "__refused__", {}), ("task", "seen", "it")])
+    assert found.failed == ("barrier",)
+    assert found.writes == [("barrier", "__error__", error), ("task", "seen", "it")]
 
 
 @ours
