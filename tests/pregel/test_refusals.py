@@ -157,6 +157,23 @@ def test_a_cache_does_not_give_a_refused_result_again(run, saver, conflict):
     assert run(graph, None, thread()) == {"log": ["a"], "total": 4, "value": "b1"}
 
 
+def test_a_refusal_of_the_first_databases_is_one_too(run, saver, conflict):
+    graph = conflict.graph(saver)
+    run.step(graph, thread(), {"log": []})
+    run.step(graph, thread())
+    run.step(graph, thread(), phase="execute")
+    config = run.state(graph, thread()).config
+    ids = {task.name: task.id for task in run.plan(graph, thread()).tasks}
+    saver.put_writes(config, [("__refused__", [ids["a"], ids["b"]])], "barrier", "")
+    assert {name: status for name, (status, _) in standing(run, graph, thread()).items()} == {
+        "a": "refused",
+        "b": "refused",
+        "c": "saved",
+    }
+    conflict.writes = {"a": {"value": "a2"}, "b": {"log": ["b2"]}}
+    assert run(conflict.graph(saver), None, thread())["value"] == "a2"
+
+
 @dataclass(frozen=True)
 class TooMuch(Exception):
     """Lets nobody set anything on it, and has no text."""
