@@ -41,11 +41,12 @@ def _hints(graph: Any) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     builder = getattr(graph, "builder", None)
     for schema in reversed(list(getattr(builder, "schemas", {}) or {})):
-        found.update(_hints_of(schema))
+        found.update(hints_of(schema))
     return found
 
 
-def _hints_of(schema: Any) -> Mapping[str, Any]:
+def hints_of(schema: Any) -> Mapping[str, Any]:
+    """Return the types of a class's fields; none where they cannot be told."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -95,7 +96,7 @@ def _declared_schema(graph: Any, declared: Any) -> Mapping[str, Any]:
         schema = None
     if isinstance(schema, Mapping) and schema.get("properties"):
         return _unwrapped(schema)
-    hints = _hints_of(declared) if declared is not None else {}
+    hints = hints_of(declared) if declared is not None else {}
     return {"type": "object", "properties": {key: _schema_of(_plain(hint)) for key, hint in hints.items()}}
 
 
