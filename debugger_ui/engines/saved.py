@@ -25,6 +25,7 @@ class SavedHistory(ABC):
 
     def __init__(self) -> None:
         self._authors: dict[tuple[str, str, str, int], tuple[str, ...]] = {}
+        self._salvaged: tuple[Hashable, Sequence[ThreadHead] | None] | None = None
 
     def version(self) -> Hashable:
         """Return what the saver says about its data."""
@@ -38,9 +39,17 @@ class SavedHistory(ABC):
         self, offset: int, limit: int, *, text: str = "", salvage: bool = False
     ) -> tuple[Sequence[ThreadHead], int | None]:
         """Return threads, newest first."""
-        if salvage:
-            return salvaged(self.reader, offset, limit, text)
+        if salvage and (heads := self._readable_heads()) is not None:
+            found = [head for head in heads if text.casefold() in f"{head.id} {dict(head.metadata)}".casefold()]
+            return found[offset : offset + limit], len(found)
         return self.reader.threads(offset, limit, text=text)
+
+    def _readable_heads(self) -> Sequence[ThreadHead] | None:
+        """Return what `salvaged` finds. It goes through all threads, so it is kept as long as nobody writes."""
+        version, known = self.version(), self._salvaged
+        if known is None or known[0] != version:
+            known = self._salvaged = (version, salvaged(self.reader))
+        return known[1]
 
     def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
         """Return the bytes of threads, where the saver tells."""
