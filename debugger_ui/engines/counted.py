@@ -21,10 +21,14 @@ Write = tuple[str, str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The writes that count, by the tasks that they are of. The `refused` tasks have no result but a refused one."""
+    """The writes that count, by the tasks that they are of. The `refused` tasks have no result but a refused one.
+
+    `barriers` are the ids under which refusals are recorded: no tasks.
+    """
 
     writes: Sequence[Write]
     refused: frozenset[str] = frozenset()
+    barriers: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -61,7 +65,7 @@ def counted(pending: Sequence[Write]) -> Counted:
             if place != (shown[task] if naming.settles(channel) else newest):
                 continue
         found.append((task, channel, value))
-    return Counted(found, refused)
+    return Counted(found, refused, frozenset(barrier for barrier, _ in refusals))
 
 
 def _places(notes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
