@@ -68,10 +68,7 @@ class Behind:
         self.check()
 
     def close(self) -> None:
-        """Wait until everything queued was saved, and let the thread go.
-
-        What went wrong is raised, or noted on the error that the run is ending with anyway.
-        """
+        """Wait until all is saved, and let the thread go. An error is raised, or noted on the one the run ends with."""
         self._jobs.put(None)
         with self._changed:
             self._changed.wait_for(lambda: self._busy == 0)
