@@ -273,12 +273,23 @@ def text_of(error: BaseException) -> str:
         return f"(asking for its text raised {type(second).__name__})"
 
 
+def mark(error: BaseException, name: str, value: Any) -> None:
+    """Set an attribute of an exception, also of one whose class lets nobody set any: a frozen dataclass."""
+    object.__setattr__(error, name, value)
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """Do what `error.add_note(note)` does, also for an exception whose class lets nobody set attributes."""
+    known = vars(error).get("__notes__")
+    mark(error, "__notes__", [*(known if isinstance(known, list) else ()), note])
+
+
 _INVALID_RESUME = "_runtime_invalid_resume"
 
 
 def mark_invalid_resume(error: BaseException) -> None:
     """Mark `error` as caused by an answer that its `response_schema` refuses."""
-    setattr(error, _INVALID_RESUME, True)
+    mark(error, _INVALID_RESUME, True)
 
 
 def is_invalid_resume(error: BaseException) -> bool:

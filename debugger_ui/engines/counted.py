@@ -23,10 +23,14 @@ Write = tuple[str, str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The writes that count, by the tasks that they are of. The `refused` tasks have no result but a refused one."""
+    """The writes that count, by the tasks that they are of. The `refused` tasks have no result but a refused one.
+
+    `barriers` are the ids under which refusals are recorded: no tasks.
+    """
 
     writes: Sequence[Write]
     refused: frozenset[str] = frozenset()
+    barriers: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> tuple[Failure, ...]:
@@ -46,7 +50,12 @@ def counted(pending: Sequence[Write]) -> Counted:
     owner = {place: task for task, ids in places.items() for place in ids}
     settled = {place for place, channel, _ in writes if naming.settles(channel)}
     refused = frozenset(task for task, ids in places.items() if ids[-1] not in settled)
-    past = {barrier for barrier, note in refusals if all(_is_past(places, refused, task, note[task]) for task in note)}
+    # A refusal of nobody's result in particular is past when the superstep is.
+    past = {
+        barrier
+        for barrier, note in refusals
+        if note and all(_is_past(places, refused, task, note[task]) for task in note)
+    }
     shown = {task: ids[-2] if task in refused else ids[-1] for task, ids in places.items()}
     found: list[Write] = []
     for place, channel, value in writes:
@@ -58,7 +67,7 @@ def counted(pending: Sequence[Write]) -> Counted:
             if place != (shown[task] if naming.settles(channel) else newest):
                 continue
         found.append((task, channel, value))
-    return Counted(found, refused)
+    return Counted(found, refused, frozenset(barrier for barrier, _ in refusals))
 
 
 def _places(notes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -51,6 +51,11 @@ def channel_of(key: str, versions: Mapping[str, Any]) -> str:
     return END if key == ROOT and ROOT not in versions and END in versions else key
 
 
+def channels_of(key: str) -> tuple[str, ...]:
+    """Return the channels in which a state key may have its value: one of them exists."""
+    return (END, ROOT) if key == ROOT else (key,)
+
+
 def keys_of(channels: Iterable[str]) -> tuple[str, ...]:
     """Return the state keys among channels, each once."""
     return tuple(dict.fromkeys(key for key in map(key_of, channels) if is_state_key(key)))

@@ -184,9 +184,11 @@ class SaverReader:
             fresh.append(row)
             overlap += row.header.id in known
             if overlap >= REREAD:
+                read = {row.header.id for row in fresh}
+                kept = [row for id_, row in known.items() if id_ not in read]
                 break
-        read = {row.header.id for row in fresh}
-        kept = [row for id_, row in known.items() if id_ not in read] if overlap else []
+        else:  # all were listed: what is known and not among them was removed
+            kept = []
         history = _History({row.header.id: row for row in [*kept, *reversed(fresh)]})
         self._histories[thread, namespace] = history
         return history

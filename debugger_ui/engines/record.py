@@ -118,7 +118,7 @@ def _tasks(written: Counted, names: Mapping[str, str]) -> list[Task]:
     return [
         _task(id_, _name(id_, mine, names), mine, refused=id_ in written.refused)
         for id_, mine in found.items()
-        if _is_task(id_, mine, names)
+        if id_ not in written.barriers and _is_task(id_, mine, names)
     ]
 
 

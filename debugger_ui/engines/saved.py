@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from debugger_ui.engines import naming
 from debugger_ui.engines.authors import authors
 from debugger_ui.engines.base import Header, Outline, Place, Record, ThreadHead, Topology
 from debugger_ui.engines.contents import Made, SavedContents, Write
@@ -24,6 +25,7 @@ class SavedHistory(ABC):
 
     def __init__(self) -> None:
         self._authors: dict[tuple[str, str, str, int], tuple[str, ...]] = {}
+        self._salvaged: tuple[Hashable, Sequence[ThreadHead] | None] | None = None
 
     def version(self) -> Hashable:
         """Return what the saver says about its data."""
@@ -37,9 +39,17 @@ class SavedHistory(ABC):
         self, offset: int, limit: int, *, text: str = "", salvage: bool = False
     ) -> tuple[Sequence[ThreadHead], int | None]:
         """Return threads, newest first."""
-        if salvage:
-            return salvaged(self.reader, offset, limit, text)
+        if salvage and (heads := self._readable_heads()) is not None:
+            found = [head for head in heads if text.casefold() in f"{head.id} {dict(head.metadata)}".casefold()]
+            return found[offset : offset + limit], len(found)
         return self.reader.threads(offset, limit, text=text)
+
+    def _readable_heads(self) -> Sequence[ThreadHead] | None:
+        """Return what `salvaged` finds. It goes through all threads, so it is kept as long as nobody writes."""
+        version, known = self.version(), self._salvaged
+        if known is None or known[0] != version:
+            known = self._salvaged = (version, salvaged(self.reader))
+        return known[1]
 
     def sizes(self, threads: Sequence[str]) -> Mapping[str, int]:
         """Return the bytes of threads, where the saver tells."""
@@ -90,7 +100,9 @@ class SavedHistory(ABC):
         self, thread: str, ids: Sequence[str], keys: Sequence[str], namespace: str = ""
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the values of some state keys at checkpoints, those without a value left out."""
-        return self.reader.values(thread, ids, keys, namespace)
+        channels = [channel for key in keys for channel in naming.channels_of(key)]
+        for id_, found in self.reader.values(thread, ids, channels, namespace):
+            yield id_, {naming.key_of(channel): value for channel, value in found.items()}
 
     def written(self, thread: str, id_: str, namespace: str = "") -> Sequence[Write]:
         """Return the writes that made a checkpoint; of an edit the keys that it changed, as they then were."""

@@ -11,6 +11,7 @@ from debugger_ui.engines import naming
 from debugger_ui.engines.accounts import MOST_STEPS
 from debugger_ui.engines.base import MISSING, ChannelSpec, Folding
 from debugger_ui.engines.failures import without_codes
+from runtime.errors import text_of
 
 
 def channel_specs(graph: Any) -> Mapping[str, ChannelSpec]:
@@ -41,11 +42,12 @@ def _hints(graph: Any) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     builder = getattr(graph, "builder", None)
     for schema in reversed(list(getattr(builder, "schemas", {}) or {})):
-        found.update(_hints_of(schema))
+        found.update(hints_of(schema))
     return found
 
 
-def _hints_of(schema: Any) -> Mapping[str, Any]:
+def hints_of(schema: Any) -> Mapping[str, Any]:
+    """Return the types of a class's fields; none where they cannot be told."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -95,7 +97,7 @@ def _declared_schema(graph: Any, declared: Any) -> Mapping[str, Any]:
         schema = None
     if isinstance(schema, Mapping) and schema.get("properties"):
         return _unwrapped(schema)
-    hints = _hints_of(declared) if declared is not None else {}
+    hints = hints_of(declared) if declared is not None else {}
     return {"type": "object", "properties": {key: _schema_of(_plain(hint)) for key, hint in hints.items()}}
 
 
@@ -135,7 +137,7 @@ def fold_writes(channel: Any, before: Any, writes: Sequence[Any]) -> Folding:
         whole.update(copy.deepcopy(given))
         refused, after[last] = "", copy.deepcopy(whole.get())
     except Exception as error:  # a reducer is the user's code; what it refuses has no value to show
-        refused = without_codes(str(error)) or type(error).__name__
+        refused = without_codes(text_of(error)) or type(error).__name__
         given = given[:1]
     one_by_one = _fresh(channel, before)
     for place, write in enumerate(given[: MOST_STEPS - 1]):

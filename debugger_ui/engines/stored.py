@@ -217,18 +217,21 @@ class StoredReader(SaverReader):
 
     def _extended(self, thread: str, namespace: str, known: _Thread | None, version: Hashable) -> _Thread:
         old = known.headers if known is not None else {}
+        limit = REREAD if old else PAGE
         fresh: list[Header] = []
         before = None
         overlaps = False
         while not overlaps:
-            page = self.saver.checkpoints(thread, namespace, before=before, limit=REREAD if old else PAGE)
+            page = self.saver.checkpoints(thread, namespace, before=before, limit=limit)
             new = [header_in(row) for row in page if row.id not in old]
             fresh += new
             overlaps = len(new) < len(page)
+            if overlaps and len(page) < limit:  # the oldest is on it: what is known and not on it was removed
+                old = {row.id: old[row.id] for row in reversed(page) if row.id in old}
             if not page:
                 break
             before = page[-1].id
-        if known is not None and overlaps and not fresh:
+        if known is not None and overlaps and not fresh and len(old) == len(known.headers):
             known.version = version
             return known
         # Without a row that is known already, what is known is gone.

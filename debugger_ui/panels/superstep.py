@@ -322,7 +322,7 @@ def supply_box(here: Tab, view: CheckpointView, task: TaskView, busy: bool) -> N
     """Draw the box for a result that is given by hand instead of running the task."""
     key, rev = f"supply_{slug(task.id)}", f"{view.id}:{task.id}"
     with st.container(key="supply_box", border=True, gap="small"):
-        keys = ", ".join(channel.name for channel in here.see(here.session.channels, view.id) or ())
+        keys = ", ".join(here.see(here.session.state_keys) or ())
         about = "What the node would return: an object of state keys. The task is not run; the record says supplied."
         blocks = [
             sheet.reveal(task.id),

@@ -92,11 +92,7 @@ class Changes:
             return ids
         parents = {id_: self.history.parents.get(id_, "") for id_ in ids}
         wanted = sorted({*ids, *parents.values()} - {""})
-        channel = naming.channel_of(str(path[0]), self.reading.record(self.spot).versions)
-        held = {
-            id_: look_in({naming.key_of(name): value for name, value in values.items()}, path)
-            for id_, values in self.reading.values(self.spot, wanted, [channel])
-        }
+        held = {id_: look_in(values, path) for id_, values in self.reading.values(self.spot, wanted, [str(path[0])])}
         return [
             id_
             for id_, parent in parents.items()

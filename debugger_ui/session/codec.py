@@ -18,10 +18,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from debugger_ui.session.messages import restore_message
-from debugger_ui.session.problems import describe, refuse
+from debugger_ui.session.problems import SessionError, describe, refuse
 from debugger_ui.session.shape import MAX_BITS, fields_of, kind_of, ordered, safe_repr, type_name
 from debugger_ui.session.text import json_safe, path_label
+from runtime.errors import text_of
 
 MARK = "$type"
 MASKED_MARK = "masked"
@@ -220,7 +223,9 @@ def _restore_fields(plain: Mapping[str, Any], old: Any, kind: str, path: Path, r
                 f"{where}: {cls.__qualname__} has no field {unknown[0]!r}.", field=str(path[0] if path else "")
             )
         return _rebuilt(cls, old, parts)
-    except (ValueError, TypeError) as error:
+    except SessionError:
+        raise
+    except Exception as error:  # the class is the user's code: whatever it raises is why it does not fit
         raise refuse(
             f"{where} does not fit {cls.__qualname__}: {first_error(error)}",
             field=str(path[0] if path else ""),
@@ -235,11 +240,10 @@ def _rebuilt(cls: Any, old: Any, parts: Mapping[str, Any]) -> Any:
 
 def first_error(error: Exception) -> str:
     """Return the first thing that a validation found wrong, with its place; of any other exception its words."""
-    errors = getattr(error, "errors", None)
-    if callable(errors):
-        first = errors()[0]
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
         return f"{path_label(tuple(first.get('loc', ())))}: {first.get('msg', '')}."
-    return f"{error}."
+    return f"{text_of(error) or type(error).__name__}."
 
 
 def _restore_marked(plain: dict[str, Any], old: Any, path: Path, real: Real) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from debugger_ui.engines.base import Event
+from debugger_ui.session.diff import equal
 from debugger_ui.session.problems import SessionError, refuse
 from debugger_ui.session.view_actions import RunningTask, RunProgress
 from debugger_ui.session.view_values import Problem, RunState
@@ -34,7 +35,7 @@ class Job:
         self.start = start
         """Checkpoint from which it was started; "" for a new thread."""
         self.given = given
-        """What the person gave it, as it was typed: answers, input, results."""
+        """What the person gave it: answers and input as they were typed, results as what they were read as."""
         self._state: RunState = "running"
         self._lock = threading.Lock()
         self._done = threading.Event()
@@ -61,8 +62,8 @@ class Job:
 
     def same(self, other: "Job") -> bool:
         """Whether it is the very same step with the same things given: a second click, not another person's wish."""
-        mine, theirs = (self.verb, self.start, self.given), (other.verb, other.start, other.given)
-        return bool(mine == theirs)
+        same_step = (self.verb, self.start) == (other.verb, other.start)
+        return same_step and equal(self.given, other.given)
 
     def progress(self) -> RunProgress:
         """Return where it stands."""

@@ -146,7 +146,10 @@ class Looking(Finding):
     def why(self, path: Path = ()) -> tuple[ProvenanceHop, ...]:
         """Return the chain of writers behind the value at a path, back to an input or an edit."""
         reading, spot, wanted = self.desk.reading, self._need_spot(), self._path(path)
-        return reading.remembered(("why", spot.place, wanted), lambda: Provenance(reading).why(spot, wanted))
+        # The answer is another one when what came before is removed, which begins with the oldest.
+        oldest = next(iter(reading.history(spot.thread, spot.namespace).by_id))
+        about = ("why", spot.place, wanted, oldest)
+        return reading.remembered(about, lambda: Provenance(reading).why(spot, wanted))
 
     def last_change(self, path: Path = ()) -> ChangePoint | None:
         """Return where the value at the path got what it has at the cursor; None if never set."""

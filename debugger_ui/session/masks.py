@@ -40,6 +40,8 @@ WITHOUT_VALUES = (
     "namespace",
 )
 """Parts of a task that say what it is and how it went, and are shown as they are."""
+WHOLE: Path = (naming.ROOT,)
+"""Where a state stands that is one value, and what may be such a state: an input, or what a function keeps."""
 
 
 class Masks:
@@ -130,18 +132,20 @@ class Masks:
             header=replace(record.header, metadata=walk.value((), dict(record.header.metadata))),
             state={key: walk.value((key,), value) for key, value in record.state.items()},
             channels={name: _channel(walk, name, value) for name, value in record.channels.items()},
-            tasks=tuple(self._task(walk, task) for task in record.tasks),
+            tasks=tuple(self._task(walk, task, _given(patterns)) for task in record.tasks),
             problems=tuple(map(self.clean, record.problems)),
         )
 
-    def _task(self, walk: Walk, task: Task) -> Task:
-        """Mask every part of a task that may hold a value: also parts that are not thought of here."""
+    def _task(self, walk: Walk, task: Task, given: Path) -> Task:
+        """Mask every part of a task that may hold a value, also parts that are not thought of here.
+
+        `given` is where what it was given is in the state.
+        """
         parts = {field.name: self._part(walk, getattr(task, field.name)) for field in fields(task)}
-        writes = tuple(
-            (channel, walk.value((channel,) if naming.is_state_key(channel) else (), value))
-            for channel, value in task.writes
-        )
+        writes = tuple((channel, walk.value(_path_of(channel), value)) for channel, value in task.writes)
         known = {name: getattr(task, name) for name in WITHOUT_VALUES}
+        if task.input is not MISSING:
+            known["input"] = walk.value(given, task.input)
         return Task(**{**parts, **known, "writes": writes})
 
     def _part(self, walk: Walk, part: Any) -> Any:
@@ -222,11 +226,25 @@ def _texts(rows: list[Any]) -> tuple[str, ...]:
 
 def _channel(walk: Walk, name: str, value: Any) -> Any:
     """Return a channel's value. What wakes nodes stays as it is; what it carries (inputs, Sends) does not."""
-    if naming.is_state_key(key := naming.key_of(name)):
-        return walk.value((key,), value)
     if name == naming.TASKS and isinstance(value, (list, tuple)):
         return [walk.value((), send) for send in value]
-    return walk.value((), value) if name in (naming.START, naming.PREVIOUS) else value
+    path = _path_of(name)
+    return walk.value(path, value) if path else value
+
+
+@lru_cache(maxsize=64)
+def _given(patterns: Sequence[str]) -> Path:
+    """Return where a task's input is: the state by its keys, or a state that is one value if a pattern means that."""
+    means_root = matcher(patterns)(naming.ROOT) or any(naming.ROOT in pattern for pattern in patterns)
+    return WHOLE if means_root else ()
+
+
+def _path_of(channel: str) -> Path:
+    """Return where what stands on a channel is in the state; of what is no state, and carries none, ()."""
+    if channel in (naming.START, naming.PREVIOUS):
+        return WHOLE
+    key = naming.key_of(channel)
+    return (key,) if naming.is_state_key(key) else ()
 
 
 def beside(database: FilePath | None) -> FilePath | None:

@@ -99,10 +99,14 @@ class Nested:
         )
 
     def ended(self, run: Run) -> bool:
-        """Whether the task that ran it has its result: a Command to the graph around it ends a run half way."""
+        """Whether the task that ran it has its result: a Command to the graph around it ends a run half way.
+
+        False where that cannot be read.
+        """
         if run.parent not in self.reading.history(run.thread, run.around).by_id:
             return False
-        tasks = self.reading.record(Spot(run.thread, run.around, "", run.parent, False)).tasks
+        record = self.reading.readable(Spot(run.thread, run.around, "", run.parent, False))
+        tasks = record.tasks if record is not None else ()
         return any(task.done for task in tasks if task.name == run.node and run.task in ("", task.id))
 
 

@@ -3,6 +3,7 @@
 It carries a `Problem`: sentences to show as they are, with the technical part kept aside.
 """
 
+import re
 import traceback
 
 from debugger_ui.session.text import literal
@@ -11,6 +12,8 @@ from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.errors import text_of
 
 MAX_DETAILS = 8_000
+LEFT_OUT = re.compile(r"(\s\.\.\. [\d,]+ characters left out \.\.\.\s)")
+"""What `cut` puts in the place of the middle of a text."""
 ADVICE = {
     "corrupt": " Copy the file before anything else is done with it.",
     "encrypted": " Start the debugger with the key in LANGGRAPH_AES_KEY to see the values; they are kept as they are.",

@@ -32,7 +32,7 @@ class Order:
     breaks: Break
     stand: Stand = OUTSIDE
     given: object = None
-    """What the person gave for it, as it was typed."""
+    """What the person gave for it, to tell a second click from another wish."""
 
 
 class Worker:

@@ -17,10 +17,15 @@ DEEPEST = 8
 def state_keys(desk: Desk, spot: Spot | None) -> tuple[str, ...]:
     """Return the keys of the state: the graph's, and those of the checkpoint that is looked at."""
     namespace = spot.namespace if spot is not None else ""
-    names = [name for name, spec in desk.engine.channels(namespace).items() if spec.state_key]
+    names = _keys(desk, namespace)
     if spot is not None and not names:
-        names = [key for key in desk.reading.record(spot).state if naming.is_state_key(key)]
-    return tuple(dict.fromkeys(names))
+        names = tuple(key for key in desk.reading.record(spot).state if naming.is_state_key(key))
+    return names
+
+
+def _keys(desk: Desk, namespace: str) -> tuple[str, ...]:
+    channels = desk.engine.channels(namespace)
+    return tuple(dict.fromkeys(naming.key_of(name) for name, spec in channels.items() if spec.state_key))
 
 
 def known_keys(desk: Desk, spot: Spot | None) -> frozenset[str]:
@@ -70,7 +75,7 @@ def check_breakpoint(desk: Desk, spot: Spot | None, point: tuple[str, str], cond
             raise refuse(reason, kind="unavailable")
         if path not in stopping_nodes(desk, thread):
             raise refuse(f"The graph has no subgraph {worded(path)!r}.")
-        keys = frozenset(key for key, spec in desk.engine.channels(path).items() if spec.state_key)
+        keys = frozenset(_keys(desk, path))
     else:
         keys = known_keys(desk, spot if spot is not None and not spot.namespace else None)
     where = f" inside {worded(path)}" if path else ""

@@ -11,7 +11,9 @@ from collections.abc import Callable
 PILE = 4
 """Combining marks in a row that still stay; natural text has fewer."""
 
-_SUSPECTS = re.compile(r"[^\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u0400-\u0481\u3040-\u30ff\u4e00-\u9fff]+")
+# Of blocks with gaps or marks in them only what is neither.
+_GREEK, _KANA = r"\u0370-\u0377\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff", r"\u3041-\u3096\u309b-\u30ff"
+_SUSPECTS = re.compile(rf"[^\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff{_GREEK}\u0400-\u0482{_KANA}\u4e00-\u9fff]+")
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

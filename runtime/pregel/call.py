@@ -18,7 +18,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from runtime._constants import NO_WRITES
 from runtime._context import TaskConfig, enter
-from runtime.errors import GraphBubbleUp, GraphInterrupt, NodeCancelledError, ParentCommand
+from runtime.errors import GraphBubbleUp, GraphInterrupt, NodeCancelledError, ParentCommand, add_note
 from runtime.pregel.body import Body
 from runtime.pregel.context import TaskContext
 from runtime.pregel.deadline import Deadline
@@ -315,7 +315,7 @@ def outcome_of(context: TaskContext, error: BaseException) -> Result:
         error = _as_failure(context, error)
     if isinstance(error, Exception):
         task = context.task
-        error.add_note(f"in node {task.name!r}, superstep {task.step}, task {task.id}")
+        add_note(error, f"in node {task.name!r}, superstep {task.step}, task {task.id}")
     return Result(context, FAILED, error)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from runtime.errors import add_note
 from runtime.pregel import effects as fx
 from runtime.pregel.call import call, perform, settle
 from runtime.pregel.context import TaskContext
@@ -67,16 +68,13 @@ class Behind:
         self.check()
 
     def close(self) -> None:
-        """Wait until everything queued was saved, and let the thread go.
-
-        What went wrong is raised, or noted on the error that the run is ending with anyway.
-        """
+        """Wait until all is saved, and let the thread go. An error is raised, or noted on the one the run ends with."""
         self._jobs.put(None)
         with self._changed:
             self._changed.wait_for(lambda: self._busy == 0)
         ending = sys.exc_info()[1]
         if self._error is not None and ending is not None:
-            ending.add_note(f"saving failed as well: {self._error!r}")
+            add_note(ending, f"saving failed as well: {self._error!r}")
         else:
             self.check()
 
@@ -298,7 +296,7 @@ class Blocking:
         except Exception as error:  # the run's own error comes first
             if ending is None:
                 raise
-            ending.add_note(f"saving failed as well: {error!r}")
+            add_note(ending, f"saving failed as well: {error!r}")
         if self._behind is not None:
             self._behind.close()
             self._behind = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from runtime._constants import ERROR, NS_END, NS_SEP
 from runtime.constants import START
-from runtime.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError, text_of
+from runtime.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError, add_note, text_of
 from runtime.pregel import events, lifecycle
 from runtime.pregel.effects import Effect, Flush, Put, PutWrites
 from runtime.pregel.execute import Outcome, execute, restore
@@ -163,7 +163,7 @@ def first_failure(outcome: Outcome) -> BaseException:
     (_, first), *others = outcome.failed
     for task, error in others:
         if error is not first:
-            first.add_note(f"also failed: node {task.name!r} ({type(error).__name__}: {text_of(error)})")
+            add_note(first, f"also failed: node {task.name!r} ({type(error).__name__}: {text_of(error)})")
     return first
 
 

@@ -62,7 +62,9 @@ def refused_tasks(pending: Collection[PendingWrite]) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for _, channel, value in pending:
         if channel == REFUSED:
-            for task_id, (count, _) in value.items():
+            # The first databases have a list of the tasks there: each was refused once, if not more often.
+            counts = value if isinstance(value, Mapping) else dict.fromkeys(value, (1, ""))
+            for task_id, (count, _) in counts.items():
                 found[task_id] = max(count, found.get(task_id, 0))
     return found
 

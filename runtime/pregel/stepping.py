@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 
-from runtime.errors import TaskNotFound
+from runtime.errors import TaskNotFound, text_of
 from runtime.pregel import events
 from runtime.pregel.context import TaskContext
 from runtime.pregel.edit import apply_edits, load_named
@@ -260,7 +260,7 @@ def explain_update_program(run: Run, config: RunnableConfig) -> Generator[Effect
     try:
         versions = update(frame, finished, run.next_version).versions
     except Exception as error:  # shown beside the channel that refuses
-        refusal = str(error)
+        refusal = text_of(error) or type(error).__name__
     folds = []
     for channel, (steps, left_out) in fold_steps(frame, finished, MOST_STEPS).items():
         live = frame.channel(channel)

@@ -16,7 +16,7 @@ from typing import Any
 from runtime._constants import ERROR, ERROR_SOURCE_NODE, INTERRUPT, NO_WRITES, PUSH, RESUME, RETURN, TASKS
 from runtime._typing import EMPTY_SEQ
 from runtime.channels.base import BaseChannel
-from runtime.errors import InvalidUpdateError
+from runtime.errors import InvalidUpdateError, add_note, mark, text_of
 from runtime.pregel.frame import Changes, Frame, Version
 from runtime.pregel.task import Task, fold_order
 from runtime.types import Send
@@ -133,7 +133,7 @@ def _check_send(frame: Frame, task: Task, value: Any) -> None:
     else:
         return
     error = InvalidUpdateError(said)
-    setattr(error, REFUSED_TASKS, (task.id,))
+    mark(error, REFUSED_TASKS, (task.id,))
     raise error
 
 
@@ -142,9 +142,9 @@ def _apply(channel: BaseChannel[Any, Any, Any], name: str, entries: list[tuple[T
         return channel.update([value for _, value in entries])
     except Exception as error:
         writers = ", ".join(dict.fromkeys(repr(task.name) for task, _ in entries))
-        error.add_note(f"in channel {name!r}, folding writes of {writers}; nothing of this superstep was applied")
+        add_note(error, f"in channel {name!r}, folding writes of {writers}; nothing of this superstep was applied")
         # Whose results these are, for the record: they are of no use, so those tasks run again.
-        setattr(error, REFUSED_TASKS, tuple(dict.fromkeys(task.id for task, _ in entries)))
+        mark(error, REFUSED_TASKS, tuple(dict.fromkeys(task.id for task, _ in entries)))
         raise
 
 
@@ -206,4 +206,4 @@ def _after(frame: Frame, name: str, values: list[Any]) -> tuple[Any, str | None]
         channel.update(values)
         return (channel.get() if channel.is_available() else None), None
     except Exception as error:
-        return None, str(error) or type(error).__name__
+        return None, text_of(error) or type(error).__name__

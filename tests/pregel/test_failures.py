@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 import weakref
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
@@ -78,6 +79,25 @@ def test_an_error_that_raises_when_it_is_asked_for_its_text_is_recorded_as_itsel
         state = graph.get_state(thread())
         assert state.next == ("a", "b")
         assert ["Unspeakable" in str(task.error) for task in state.tasks] == [True, True]
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    """Lets nobody set anything on it."""
+
+    why: str
+
+
+def test_an_error_that_is_frozen_is_raised_and_recorded_as_itself(run, saver):
+    def fails(state):
+        raise Frozen("as it is")
+
+    graph = builder((START, "a"), (START, "b"), a=fails, b=fails).compile(checkpointer=saver)
+    with pytest.raises(Frozen, match="as it is") as failed:
+        run(graph, {"log": []}, thread())
+    assert [note.split("'")[0] for note in failed.value.__notes__] == ["in node ", "also failed: node "]
+    state = run.state(graph, thread())
+    assert ["Frozen" in str(task.error) for task in state.tasks] == [True, True]
 
 
 def test_an_idle_worker_holds_nothing_of_its_last_job():

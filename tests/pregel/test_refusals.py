@@ -1,7 +1,11 @@
 """A superstep that the barrier refused: its record, and what its tasks do when they run again."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 import pytest
 from langgraph.cache.memory import InMemoryCache
+from typing_extensions import TypedDict
 
 from runtime.errors import InvalidUpdateError
 from runtime.graph import START
@@ -151,6 +155,59 @@ def test_a_cache_does_not_give_a_refused_result_again(run, saver, conflict):
     refuse(run, graph, {"log": []})
     conflict.writes["a"] = {"total": 4}
     assert run(graph, None, thread()) == {"log": ["a"], "total": 4, "value": "b1"}
+
+
+def test_a_refusal_of_the_first_databases_is_one_too(run, saver, conflict):
+    graph = conflict.graph(saver)
+    run.step(graph, thread(), {"log": []})
+    run.step(graph, thread())
+    run.step(graph, thread(), phase="execute")
+    config = run.state(graph, thread()).config
+    ids = {task.name: task.id for task in run.plan(graph, thread()).tasks}
+    saver.put_writes(config, [("__refused__", [ids["a"], ids["b"]])], "barrier", "")
+    assert {name: status for name, (status, _) in standing(run, graph, thread()).items()} == {
+        "a": "refused",
+        "b": "refused",
+        "c": "saved",
+    }
+    conflict.writes = {"a": {"value": "a2"}, "b": {"log": ["b2"]}}
+    assert run(conflict.graph(saver), None, thread())["value"] == "a2"
+
+
+@dataclass(frozen=True)
+class TooMuch(Exception):
+    """Lets nobody set anything on it, and has no text."""
+
+    limit: int
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def at_most(limit):
+    def add(old, new):
+        if old + new > limit:
+            raise TooMuch(limit)
+        return old + new
+
+    return add
+
+
+class Limited(TypedDict, total=False):
+    total: Annotated[int, at_most(5)]
+
+
+def test_a_reducer_may_refuse_with_whatever_exception(run, saver, calls):
+    def act(state):
+        calls["act"] += 1
+        return {"total": 9 if calls["act"] == 1 else 2}
+
+    graph = builder((START, "act"), schema=Limited, act=act).compile(checkpointer=saver)
+    with pytest.raises(TooMuch):
+        run(graph, {"total": 1}, thread())
+    assert standing(run, graph, thread())["act"] == ("refused", {"total": 9})
+    assert "RuntimeError" in folds(run, graph, thread())["total"].refused
+    assert run(graph, None, thread()) == {"total": 3}
 
 
 def test_answers_outlive_a_refusal(run, saver, conflict):

@@ -6,6 +6,7 @@ from typing import Annotated
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver as TheirSaver
 from typing_extensions import TypedDict
 
 from debugger_ui.engines.base import MISSING
@@ -86,3 +87,27 @@ def test_writes_that_change_nothing_are_passed_without_reading_the_states(ask, m
         found = getattr(session, ask)(("log",))
         assert (found.step if ask == "last_change" else found[0].step) == 1
         assert len(read) < 10
+
+
+def keep_latest(saver):
+    """Remove all but the newest checkpoint, as `forkpoint db prune` does, or a program that looks after its saver."""
+    if isinstance(saver, SqliteSaver):
+        saver.prune(["t"], strategy="keep_latest")
+        return
+    history = saver.storage["t"][""]
+    for id_ in sorted(history)[:-1]:
+        del history[id_]
+
+
+@pytest.mark.parametrize("theirs", [False, True])
+def test_what_is_removed_meanwhile_is_in_no_history_and_in_no_answer(theirs, tmp_path):
+    with SqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as ours:
+        saver = TheirSaver() if theirs else ours
+        session = recorded(saver, [{"last": "x"}, {"log": ["a"]}, {"log": ["b"]}])
+        before = session.why(("last",))
+        assert len(session.timeline().rows) > 4
+        assert {hop.checkpoint for hop in before} & {row.checkpoint for row in session.timeline().rows}
+        keep_latest(saver)
+        left = {row.checkpoint for row in session.timeline().rows}
+        assert left == {session.spot().id}
+        assert {hop.checkpoint for hop in session.why(("last",))} <= left

@@ -1,5 +1,6 @@
 """Databases with bad rows, and databases that somebody else is using."""
 
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -14,7 +15,7 @@ from debugger_ui.session.views import Edit
 from debugger_ui.session.workspace import Workspace
 from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import END, START, StateGraph
-from runtime.types import interrupt
+from runtime.types import Command, interrupt
 from tests.session.conftest import Total, done
 
 
@@ -200,6 +201,30 @@ def test_a_damaged_row_inside_a_subgraph_leaves_the_graph_around_it_readable(tmp
         assert session.checkpoint().status == "waiting"
 
 
+def test_a_damaged_row_around_a_run_that_was_left_by_a_command_spoils_no_picture(tmp_path):
+    inner, outer = StateGraph(Total), StateGraph(Total)
+    inner.add_node("leave", lambda state: Command(graph=Command.PARENT, goto="after"))
+    inner.add_node("never", lambda state: {})
+    inner.add_edge(START, "leave")
+    inner.add_edge("leave", "never")
+    outer.add_node("sub", inner.compile())
+    outer.add_node("after", lambda state: {"total": 1})
+    outer.add_edge(START, "sub")
+    with SqliteSaver.from_conn_string(tmp_path / "x.sqlite") as saver:
+        graph = outer.compile(checkpointer=saver)
+        graph.invoke({"note": "go"}, {"configurable": {"thread_id": "t"}})
+        session = DebugSession(Workspace([attach(graph, saver, About())]))
+        session.move(thread="t")
+        assert [(run.node, run.status) for run in session.inner_runs().rows] == [("sub", "done")]
+        (before,) = [row.checkpoint for row in session.timeline().rows if row.step == 0]
+    change(tmp_path / "x.sqlite", "update checkpoints set frame = x'00' where checkpoint_id = ?", before)
+    with SqliteSaver.from_conn_string(tmp_path / "x.sqlite") as saver:
+        session = DebugSession(Workspace([attach(graph, saver, About())]))
+        session.move(thread="t")
+        assert {"sub", "after"} <= {node.id for node in session.picture().nodes}
+        assert [run.node for run in session.inner_runs().rows] == ["sub"]
+
+
 @pytest.mark.parametrize(
     "change_",
     ["metadata = '[1, 2'", "metadata = '7'", "metadata = ''"],
@@ -319,3 +344,17 @@ def test_a_spoilt_page_hides_no_thread_but_those_on_it(many, table, share):
     finally:
         session.workspace.close()
     assert many.read_bytes() == before
+
+
+def test_the_threads_of_a_damaged_file_are_gone_through_once(many, monkeypatch):
+    change(many, "update checkpoints set metadata = cast(x'ff7b' as text) where thread_id = 'thread-30'")
+    os.utime(many, (0, 0))  # written just now, it would count as one that somebody may still write
+    gone_through = []
+    plain = SqliteSaver.readable_threads
+    monkeypatch.setattr(SqliteSaver, "readable_threads", lambda saver: gone_through.append(1) or plain(saver))
+    session = DebugSession(Workspace.open(database=str(many)))
+    pages = [[row.id for row in session.threads(offset=at, limit=20).rows] for at in (0, 20, 40)]
+    assert len({id_ for page in pages for id_ in page}) == 60
+    assert session.inbox().damaged
+    assert len(gone_through) == 1
+    session.workspace.close()

@@ -129,6 +129,67 @@ def test_what_a_function_returned_and_keeps_can_be_masked(recorded):
     assert SECRET not in everything(at(workspace, "done"))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_last_change_is_found_behind_runs_that_returned_the_same(kind, tmp_path):
+    root, _, record = kind.partition(" ")
+    func, path = import_module(f"{root}.func"), str(tmp_path / "threads.sqlite")
+    with (SqliteSaver if root == "runtime" else TheirSaver).from_conn_string(path) as saver:
+
+        @func.entrypoint(checkpointer=saver)
+        def agent(word):
+            return word
+
+        for word in "aabbbbb":
+            agent.invoke(word, {"configurable": {"thread_id": "t"}})
+        engine = open_record(path) if record else attach(agent, None, About(name="agent"))
+        session = at(Workspace([engine]), "t")
+        found = session.last_change(("__root__",))
+        assert (found.step, found.before.text, found.after.text) == (4, "a", "b")
+        assert [hop.step for hop in session.why(("__root__",))] == [4]
+        session.add_watch('state("__root__")')
+        assert session.timeline().rows[0].cells[0].text == "b"
+        session.workspace.close()
+
+
+@pytest.mark.parametrize("root", ["runtime", "langgraph"])
+def test_masking_what_a_function_returned_masks_what_it_keeps_too(root):
+    func = import_module(f"{root}.func")
+    saver = import_module(f"{root}.checkpoint.memory").InMemorySaver()
+
+    @func.entrypoint(checkpointer=saver)
+    def agent(word, *, previous=None):
+        return SECRET + word
+
+    for word in "ab":
+        agent.invoke(word, {"configurable": {"thread_id": "t"}})
+    session = at(Workspace([attach(agent, None, About(name="agent"))]), "t")
+    assert SECRET in everything(session)
+    session.mask("__root__")
+    assert SECRET not in everything(session)
+    assert SECRET not in session.export().data.decode()
+
+
+@pytest.mark.parametrize("root", ["runtime", "langgraph"])
+def test_masking_a_state_that_is_one_value_masks_what_nodes_and_runs_are_given(root):
+    graph = import_module(f"{root}.graph")
+    builder = graph.StateGraph(str)
+    builder.add_node("act", lambda state: state)
+    builder.add_edge(graph.START, "act")
+    saver = import_module(f"{root}.checkpoint.memory").InMemorySaver()
+    compiled = builder.compile(checkpointer=saver)
+    compiled.invoke(SECRET, {"configurable": {"thread_id": "t"}})
+    session = at(Workspace([attach(compiled, None, About())]), "t")
+    for row in session.timeline().rows:
+        session.move(checkpoint=row.checkpoint)
+        if session.checkpoint().parent:
+            assert SECRET in everything(session)
+    session.mask("__root__")
+    assert SECRET not in session.export().data.decode()
+    for row in session.timeline().rows:
+        session.move(checkpoint=row.checkpoint)
+        assert SECRET not in str(session.checkpoint()) + str(session.channels(all_channels=True))
+
+
 def everything(session):
     """All that is shown of a checkpoint and of the superstep that made it."""
     view = session.checkpoint()

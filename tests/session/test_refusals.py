@@ -1,12 +1,17 @@
 """An update that was refused: what was written is seen, its tasks run again, and the record tells what came of it."""
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from typing_extensions import TypedDict
 
+from debugger_ui.engines.base import Failure
+from debugger_ui.engines.counted import counted
 from debugger_ui.engines.opening import reader_for
 from debugger_ui.engines.record import RecordEngine
 from debugger_ui.session.session import DebugSession
 from debugger_ui.session.workspace import Workspace
+from runtime.errors import InvalidUpdateError
+from runtime.graph import START, StateGraph
 from tests.session.conftest import done, marks, step
 
 ours = pytest.mark.parametrize("kit", ["runtime"], indirect=True)
@@ -44,6 +49,13 @@ def standing(session):
         task.name: (task.status, {write.channel: write.value.text for write in task.writes if not write.control})
         for task in session.tasks()
     }
+
+
+def test_a_refusal_that_names_no_task_is_told_as_long_as_the_superstep_stands():
+    error = ValueError("a channel of its own")
+    found = counted([("barrier", "__error__", error), ("barrier", "__refused__", {}), ("task", "seen", "it")])
+    assert found.failed == (Failure("ValueError", "a channel of its own"),)
+    assert found.writes == [("barrier", "__error__", error), ("task", "seen", "it")]
 
 
 @ours
@@ -141,6 +153,21 @@ def test_the_database_alone_tells_the_same(refused, says):
         "pessimist": ("saved", {"seen": "umbrellas"}),
     }
     assert session.checkpoint().problems == ()
+
+
+def test_a_saver_that_keeps_no_names_tells_of_the_refusal_and_of_no_task_more(says):
+    saver = InMemorySaver()
+    builder = StateGraph(Weather)
+    for name in says:
+        builder.add_node(name, lambda state, name=name: says[name])
+        builder.add_edge(START, name)
+    with pytest.raises(InvalidUpdateError):
+        builder.compile(checkpointer=saver).invoke({"seen": "clouds"}, {"configurable": {"thread_id": "t"}})
+    session = DebugSession(Workspace([RecordEngine(saver, reader_for(saver), "")]))
+    session.move(thread="t")
+    assert [task.status for task in session.tasks() if task.writes or task.error] == ["refused", "refused"]
+    (problem,) = session.checkpoint().problems
+    assert problem.message.startswith("The update of this superstep was refused. InvalidUpdateError: At key 'forecast'")
 
 
 @pytest.mark.parametrize("kit", ["langgraph"], indirect=True)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import operator
-from typing import Annotated, Any, Required
+from typing import Annotated, Any, Literal, Required
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage
@@ -27,12 +27,34 @@ class Score:
     points: int
 
 
+@dataclasses.dataclass
+class Report:
+    best: Score
+    all: list[Score] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Picky:
+    """Refuses in its own way."""
+
+    points: int
+
+    def __post_init__(self):
+        if self.points < 0:
+            raise KeyError("below zero")
+
+
+class Chapter(TypedDict, total=False):
+    section: Section
+
+
 class State(TypedDict, total=False):
     text: str
     plan: list[Section]
     done: Annotated[list, operator.add]
     said: Annotated[list[AnyMessage], operator.add]
     score: Score | None
+    picky: Picky
 
 
 def fan_out(kit, open_graph):
@@ -96,6 +118,7 @@ def test_a_supplied_result_takes_the_classes_that_the_state_declares(kit, open_g
         ('{"plan": [{"words": 1}]}', r"plan\[0\] does not fit Section: name: Field required"),
         ('{"score": {"pints": 1}}', "score does not fit Score"),
         ('{"plan": {"name": "x"}}', "'plan' holds a list"),
+        ('{"picky": {"points": -1}}', "picky does not fit Picky: 'below zero'"),
     ],
 )
 def test_a_result_that_does_not_fit_is_refused_and_nothing_is_lost(kit, open_graph, text, said):
@@ -110,6 +133,17 @@ def test_an_edit_of_a_key_without_a_value_takes_the_declared_class(kit, open_gra
     session = start_at_input(open_graph, builder_of(kit))
     session.save_edit([Edit("plan", '[{"name": "x", "words": 2}]', "overwrite")], "plan")
     assert values(session, "plan") == [Section(name="x", words=2)]
+
+
+def test_an_edit_that_its_class_refuses_in_its_own_way_is_a_problem_of_the_preview(kit, open_graph):
+    session = start_at_input(open_graph, builder_of(kit))
+    refused = [Edit("picky", '{"points": -1}', "overwrite")]
+    assert [one.message for one in session.preview_edit(refused).problems] == [
+        "picky does not fit Picky: 'below zero'."
+    ]
+    session.save_edit([Edit("picky", '{"points": 1}', "overwrite")], "plan")
+    assert values(session, "picky") == Picky(1)
+    assert [one.field for one in session.preview_edit(refused).problems] == ["picky"]
 
 
 def builder_of(kit):
@@ -161,6 +195,15 @@ def test_the_result_of_a_function_is_supplied_as_it_is(kit, key):
         (list, [{"name": "x"}], [{"name": "x"}]),
         (Any, {"name": "x"}, {"name": "x"}),
         ("Section", {"name": "x"}, {"name": "x"}),
+        (Report, {"best": {"points": 1}, "all": [{"points": 2}]}, Report(Score(1), [Score(2)])),
+        (Chapter, {"section": {"name": "x"}, "more": 1}, {"section": Section(name="x"), "more": 1}),
+        (tuple[Score, ...], [{"points": 1}, {"points": 2}], [Score(1), Score(2)]),
+        (tuple[Section, Score], [{"name": "x"}, {"points": 2}], [Section(name="x"), Score(2)]),
+        (tuple[Section, Score], [{"name": "x"}], [{"name": "x"}]),
+        (list[Section] | None, [{"name": "x"}], [Section(name="x")]),
+        (list[Section] | tuple[Score, ...], [{"name": "x"}], [{"name": "x"}]),
+        (Annotated[Section, "one"] | Literal["none"] | str, {"name": "x"}, Section(name="x")),
+        (Section | Any, {"name": "x"}, {"name": "x"}),
     ],
 )
 def test_only_where_one_class_belongs_objects_are_made_into_it(annotation, value, made):

@@ -5,6 +5,7 @@ import datetime as dt
 import enum
 import json
 import math
+import unicodedata
 from collections import deque
 
 import pytest
@@ -101,6 +102,14 @@ def test_an_integer_beyond_what_python_prints_is_shown_in_hexadecimal():
 )
 def test_text_is_literal_and_what_deceives_is_escaped(text, shown):
     assert literal(text) == shown
+
+
+def test_no_character_that_deceives_is_overlooked():
+    characters = [chr(code) for code in range(0x110000)]
+    hidden = [one for one in characters if unicodedata.category(one) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")]
+    assert not [one for one in hidden if one in literal(f"a{one}b")]
+    marks = [one for one in characters if unicodedata.category(one).startswith("M")]
+    assert not [one for one in marks if one * 9 in literal(f"a{one * 9}b")]
 
 
 @PATIENT

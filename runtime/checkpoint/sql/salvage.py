@@ -7,7 +7,7 @@ found by its key, over few pages; so threads are gone through one by one, from e
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from runtime.checkpoint.errors import CheckpointStorageError
 from runtime.checkpoint.sql import browse
@@ -20,6 +20,10 @@ _id = checkpoints.c.thread_id
 _FIRST = Statement(select(_id).order_by(_id).limit(1), "")
 _LAST = Statement(select(_id).order_by(_id.desc()).limit(1), "")
 _NEXT = Statement(select(_id).where(_id > bindparam("thread")).order_by(_id).limit(1), "thread")
+_NEWEST = Statement(
+    select(func.max(checkpoints.c.checkpoint_id)).where(_id == bindparam("thread"), checkpoints.c.checkpoint_ns == ""),
+    "thread",
+)
 _PREVIOUS = Statement(select(_id).where(_id < bindparam("thread")).order_by(_id.desc()).limit(1), "thread")
 
 MOST = 10_000
@@ -34,7 +38,9 @@ def readable_threads(look: Look) -> list[ThreadRecord]:
     found: dict[str, None] = {}
     if not _walk(look, found, _FIRST, _NEXT):
         _walk(look, found, _LAST, _PREVIOUS)
-    return sorted((_record(look, thread) for thread in found), key=lambda record: record.newest, reverse=True)
+    records = [_record(look, thread) for thread in found]
+    # The order of a list of all threads, so that pages of the one go on where pages of the other end.
+    return sorted(records, key=lambda record: record.newest or _newest(look, record.thread_id), reverse=True)
 
 
 def _walk(look: Look, found: dict[str, None], first: Statement, following: Statement) -> bool:
@@ -56,6 +62,17 @@ def _ids(look: Look, first: Statement, following: Statement) -> Iterator[str]:
     while row is not None:
         yield row[0]
         row = look(lambda conn, last: conn.one(following, last), row[0])
+
+
+def _newest(look: Look, thread: str) -> str:
+    """The newest checkpoint's id, also of one whose row cannot be read; "" when not even that can be."""
+    try:
+        row = look(lambda conn: conn.one(_NEWEST, thread))
+    except CheckpointStorageError as error:
+        if error.reason != "corrupt":
+            raise
+        row = None
+    return row[0] or "" if row is not None else ""
 
 
 def _record(look: Look, thread: str) -> ThreadRecord:
