@@ -133,7 +133,7 @@ def _put(
     ]
     return Put(
         addressed(run, parent if parent is not None else run.at(None)),
-        checkpoint_of(frame, tuple(frame.changed) if partial else None, live=partial and run.saves_at_once),
+        checkpoint_of(frame, tuple(frame.changed) if partial else None, live=partial and run.durability == "sync"),
         {**frame.metadata},
         dict(frame.changed if parent is not None else frame.versions),
         writes,

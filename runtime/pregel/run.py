@@ -209,7 +209,7 @@ class Run:
             get_next = self.saver.get_next_version
             self.next_version = lambda current: get_next(current, None)
         self.saves = self.saver is not None and self.durability != "exit"
-        self.saves_at_once = self.durability == "sync" and hasattr(self.saver, "put_step")
+        self.saves_at_once = self.saves and hasattr(self.saver, "put_step")
         self.show(self.topology.output_channels)
         if self.parent is not None:
             self._inherit(self.parent.run)
