@@ -63,7 +63,7 @@ def task_started(run: Run, task: Task, context: TaskContext | None = None) -> No
 
 def tasks_started(run: Run, frame: Frame, tasks: Iterable[Task]) -> None:
     """A superstep's tasks are about to run."""
-    if not run.modes & {"tasks", "debug"}:
+    if run.modes.isdisjoint(("tasks", "debug")):
         return
     from runtime.pregel.context import TaskContext
 

@@ -256,9 +256,9 @@ class Run:
         """Whether the run was started from outside any graph."""
         return self.parent is None
 
-    def clock(self, frame: Frame) -> ClockReading:
-        """What managed values are computed from."""
-        return ClockReading(frame.step, self.stop - 1)
+    def clock(self, frame: Frame) -> ClockReading | None:
+        """What managed values are computed from; None where the graph has none."""
+        return ClockReading(frame.step, self.stop - 1) if frame.topology.managed else None
 
     def spend(self, node: str, seconds: float) -> None:
         """Book the time that an attempt of a node took."""
