@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 DEFAULT_RECURSION_LIMIT = 10007
 
+_PLACE = frozenset({CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_MAP})
+
 Emit = Callable[[tuple[tuple[str, ...], str, Any]], None]
 
 
@@ -99,6 +101,7 @@ class Run:
     """A run of one graph. Fields are set once, before the first superstep, unless said otherwise.
 
     Attributes:
+        saver_keys: The part of the caller's `configurable` that goes with every checkpoint.
         saver: Where checkpoints go; None if nothing is saved.
         saves: Whether anything is saved while the run goes on (False for durability "exit").
         saves_at_once: Whether a superstep's last writes may wait for its checkpoint, to be saved in one
@@ -138,6 +141,7 @@ class Run:
     # What the config says; read in `__post_init__`.
     name: str = ""
     configurable: Mapping[str, Any] = field(default_factory=dict)
+    saver_keys: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     own_metadata: Mapping[str, Any] = field(default_factory=dict)
     recursion_limit: int = DEFAULT_RECURSION_LIMIT
@@ -217,6 +221,7 @@ class Run:
     def _read_config(self) -> None:
         config = self.config
         conf = self.configurable = config.get(CONF, {})
+        self.saver_keys = {key: value for key, value in conf.items() if not key.startswith("__") and key not in _PLACE}
         self.metadata = self.own_metadata = config.get("metadata") or {}
         self.recursion_limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
         self.max_concurrency = config.get("max_concurrency")
@@ -272,16 +277,8 @@ class Run:
 
     def at(self, checkpoint_id: str | None, ns: str | None = None) -> RunnableConfig:
         """A config that names a checkpoint of this run's thread."""
-        conf: dict[str, Any] = dict(self.saver_keys())
+        conf: dict[str, Any] = dict(self.saver_keys)
         conf[CONFIG_KEY_CHECKPOINT_NS] = self.ns if ns is None else ns
         if checkpoint_id:
             conf[CONFIG_KEY_CHECKPOINT_ID] = checkpoint_id
         return {CONF: conf, "metadata": dict(self.own_metadata)}
-
-    def saver_keys(self) -> Mapping[str, Any]:
-        """The part of the caller's `configurable` that goes with every checkpoint."""
-        return {
-            key: value
-            for key, value in self.configurable.items()
-            if not key.startswith("__") and key not in (CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_MAP)
-        }
