@@ -166,7 +166,7 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     writes = command_writes(run, command) if command is not None else []
     if not writes:
         refuse_missing(frame)
-    asked = read_record(frame.pending)
+    asked = read_record(frame.pending) if found.forking else {}
     former = plan(frame, _origin_ns(run)) if found.forking else []
     null_writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
     if found.forking or replay:
