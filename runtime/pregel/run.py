@@ -105,7 +105,7 @@ class Run:
         saver: Where checkpoints go; None if nothing is saved.
         saves: Whether anything is saved while the run goes on (False for durability "exit").
         saves_at_once: Whether a superstep's last writes may wait for its checkpoint, to be saved in one
-            transaction with it.
+            transaction with it; with durability "async" only where nobody hears of them before.
         modes: Stream modes that anybody listens to. Empty means that no event needs to be made.
         emit: Takes events; called from any thread.
         emit_here: Takes events that a run around this one hears of by itself.
