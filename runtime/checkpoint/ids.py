@@ -19,7 +19,7 @@ _entropy = random.Random(os.urandom(16))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _entropy.seed(os.urandom(16)))
 
-_last_timestamp = 0
+_last = ("", 0)  # the id that was made last, and its timestamp
 
 
 def next_checkpoint_id(after: str | None = None, clock_seq: int | None = None) -> str:
@@ -28,16 +28,16 @@ def next_checkpoint_id(after: str | None = None, clock_seq: int | None = None) -
     `clock_seq` (the step, usually) fills the 14 bits that UUIDs have for it; None chooses them at random.
     An `after` that is no UUID and sorts after every UUID is extended, since nothing else can follow it.
     """
-    global _last_timestamp
-    timestamp = max(time.time_ns() // 100 + _GREGORIAN_OFFSET, _last_timestamp + 1)
-    floor = _timestamp(after) if after is not None else None
-    if floor is not None and timestamp <= floor:
-        timestamp = floor + 1
-    _last_timestamp = timestamp
+    global _last
+    last, floor = _last
+    timestamp = max(time.time_ns() // 100 + _GREGORIAN_OFFSET, floor + 1)
+    if after is not None and after != last:  # as along a run it nearly always is
+        timestamp = max(timestamp, _timestamp(after) + 1)
     made = _format(timestamp, _entropy.getrandbits(14) if clock_seq is None else clock_seq)
-    if after is None or made > after:
-        return made
-    return f"{after.partition('~')[0]}~{made}"
+    if after is not None and made <= after:
+        made = f"{after.partition('~')[0]}~{made}"
+    _last = (made, timestamp)
+    return made
 
 
 def next_version(current: Any) -> Any:
@@ -54,10 +54,10 @@ def _format(timestamp: int, clock_seq: int) -> str:
     return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
 
 
-def _timestamp(checkpoint_id: str) -> int | None:
-    """The timestamp in an id; None if it is not shaped like a UUID, or lies past the last timestamp."""
+def _timestamp(checkpoint_id: str) -> int:
+    """The timestamp in an id; 0 if it is not shaped like a UUID, or lies past the last timestamp."""
     parts = checkpoint_id.rpartition("~")[2].split("-")
     if [len(part) for part in parts] != [8, 4, 4, 4, 12] or not _HEX.issuperset("".join(parts)):
-        return None
+        return 0
     timestamp = (int(parts[0], 16) << 28) | (int(parts[1], 16) << 12) | int(parts[2][1:], 16)
-    return timestamp if timestamp < (1 << 60) - 1 else None
+    return timestamp if timestamp < (1 << 60) - 1 else 0

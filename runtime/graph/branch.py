@@ -115,8 +115,10 @@ def router(source: str, spec: BranchSpec, targets: Targets) -> Route:
         return targets.write(answer, said)
 
     def route(answer: Any) -> list[Write]:
-        answers = answer if isinstance(answer, list | tuple) else (answer,)
-        return [write for write in map(write_for, answers) if write is not None]
+        if not isinstance(answer, (list, tuple)):
+            write = write_for(answer)
+            return [] if write is None else [write]
+        return [write for write in map(write_for, answer) if write is not None]
 
     return route
 

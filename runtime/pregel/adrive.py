@@ -21,10 +21,11 @@ from runtime.pregel import effects as fx
 from runtime.pregel.body import HALT
 from runtime.pregel.call import acall, aperform, settle
 from runtime.pregel.context import TaskContext
-from runtime.pregel.drive import DEFAULT_CONCURRENCY, Event, any_child, drain, without_id, written_by
+from runtime.pregel.drive import DEFAULT_CONCURRENCY, Event, drain
 from runtime.pregel.lifecycle import atell
 from runtime.pregel.program import Program
 from runtime.pregel.run import Run
+from runtime.pregel.savers import any_child, id_of, without_id, written_by
 
 T = TypeVar("T")
 Job = Callable[[], Awaitable[Any]]
@@ -241,6 +242,14 @@ class Asyncio:
         await self._flush()
         return await self.run.saver.aget_tuple(effect.config)  # type: ignore[union-attr]
 
+    async def _newest(self, effect: fx.Newest) -> str | None:
+        await self._flush()
+        saver: Any = self.run.saver
+        if hasattr(saver, "anewest_id"):
+            found: str | None = await saver.anewest_id(effect.config)
+            return found
+        return id_of(await saver.aget_tuple(effect.config))
+
     async def _history(self, effect: fx.History) -> list[Any]:
         await self._flush()
         saver: Any = self.run.saver
@@ -276,6 +285,7 @@ _PERFORM: dict[type, Callable[[Any, Any], Awaitable[Any]]] = {  # not of each dr
     fx.Start: Asyncio._start,
     fx.Receive: Asyncio._receive,
     fx.Load: Asyncio._load,
+    fx.Newest: Asyncio._newest,
     fx.Replay: Asyncio._replay,
     fx.History: Asyncio._history,
     fx.HasChildren: Asyncio._has_children,

@@ -6,14 +6,12 @@ threads as the run allows; whatever nodes stream arrives in the same inbox as th
 
 from __future__ import annotations
 
-import inspect
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextvars import Context, copy_context
-from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -26,6 +24,7 @@ from runtime.pregel.context import TaskContext
 from runtime.pregel.lifecycle import tell
 from runtime.pregel.program import Program
 from runtime.pregel.run import Run
+from runtime.pregel.savers import any_child, id_of, without_id, written_by
 from runtime.pregel.workers import WORKERS
 
 DEFAULT_CONCURRENCY = 32
@@ -262,6 +261,14 @@ class Blocking:
         self._flush()
         return self.run.saver.get_tuple(effect.config)  # type: ignore[union-attr]
 
+    def _newest(self, effect: fx.Newest) -> str | None:
+        self._flush()
+        saver: Any = self.run.saver
+        if hasattr(saver, "newest_id"):
+            found: str | None = saver.newest_id(effect.config)
+            return found
+        return id_of(saver.get_tuple(effect.config))
+
     def _history(self, effect: fx.History) -> list[Any]:
         self._flush()
         saver: Any = self.run.saver
@@ -308,6 +315,7 @@ _PERFORM: dict[type, Callable[[Any, Any], Any]] = {  # not of each driver: most 
     fx.Start: Blocking._start,
     fx.Receive: Blocking._receive,
     fx.Load: Blocking._load,
+    fx.Newest: Blocking._newest,
     fx.Replay: Blocking._replay,
     fx.History: Blocking._history,
     fx.HasChildren: Blocking._has_children,
@@ -318,35 +326,6 @@ _PERFORM: dict[type, Callable[[Any, Any], Any]] = {  # not of each driver: most 
     fx.CacheSet: Blocking._cache_set,
     fx.Tell: lambda driver, effect: tell(driver.run, effect),
 }
-
-
-@lru_cache(maxsize=64)
-def _takes_path(put_writes: Any) -> bool:
-    parameters = inspect.signature(put_writes).parameters
-    return "task_path" in parameters or any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
-
-
-def written_by(put_writes: Any, effect: fx.PutWrites) -> tuple[Any, ...]:
-    """The arguments that a saver's method takes: older ones know no task path."""
-    given = (effect.config, effect.writes, effect.task_id)
-    return (*given, effect.task_path) if _takes_path(getattr(put_writes, "__func__", put_writes)) else given
-
-
-def without_id(config: Any) -> Any:
-    """The config of a thread and namespace, naming no checkpoint."""
-    return {"configurable": {k: v for k, v in config["configurable"].items() if k != "checkpoint_id"}}
-
-
-def any_child(saved: Any, newer: Iterator[Any]) -> bool:
-    """Whether a checkpoint has a child, looking only at what is newer than it."""
-    mine = saved.checkpoint["id"]
-    for other in newer:
-        if other.checkpoint["id"] == mine:
-            return False
-        parent = other.parent_config
-        if parent is not None and parent["configurable"].get("checkpoint_id") == mine:
-            return True
-    return False
 
 
 def drive(run: Run, effects: Any) -> Generator[Event, None, None]:

@@ -17,7 +17,7 @@ from runtime._constants import CONF, CONFIG_KEY_CHECKPOINT_ID, INPUT, INTERRUPT
 from runtime.constants import END
 from runtime.errors import CheckpointNotFoundError, InvalidUpdateError
 from runtime.pregel.context import TaskContext
-from runtime.pregel.effects import Effect, Load, Put, PutWrites, Settle
+from runtime.pregel.effects import Effect, Load, Newest, Put, PutWrites, Settle
 from runtime.pregel.frame import Frame
 from runtime.pregel.loading import load_frame
 from runtime.pregel.plan import plan
@@ -176,8 +176,8 @@ def _save_edits(run: Run, saved: CheckpointTuple | None, tasks: Sequence[Task]) 
 def _head_id(run: Run, saved: CheckpointTuple | None) -> Generator[Effect, Any, str | None]:
     if saved is None:
         return None
-    head = yield Load(run.at(None))
-    return head.checkpoint["id"] if head is not None else None
+    newest: str | None = yield Newest(run.at(None))
+    return newest
 
 
 def _commit(

@@ -27,6 +27,13 @@ class Load:
 
 
 @dataclass(slots=True)
+class Newest:
+    """Answer with the id of the newest checkpoint in a config's namespace, or None."""
+
+    config: RunnableConfig
+
+
+@dataclass(slots=True)
 class History:
     """Answer with a list of checkpoints, newest first."""
 
@@ -140,6 +147,7 @@ class Tell:
 
 Effect = (
     Load
+    | Newest
     | Replay
     | History
     | HasChildren

@@ -63,7 +63,7 @@ def task_started(run: Run, task: Task, context: TaskContext | None = None) -> No
 
 def tasks_started(run: Run, frame: Frame, tasks: Iterable[Task]) -> None:
     """A superstep's tasks are about to run."""
-    if not run.modes & {"tasks", "debug"}:
+    if run.modes.isdisjoint(("tasks", "debug")):
         return
     from runtime.pregel.context import TaskContext
 
@@ -209,7 +209,7 @@ def _inner_configs(run: Run, tasks: Sequence[Task]) -> dict[str, Any]:
 
 def _public(run: Run, config: Any) -> Any:
     """The caller's config, pointing at a checkpoint."""
-    conf = {**run.saver_keys(), **config.get(CONF, {})}
+    conf = {**run.saver_keys, **config.get(CONF, {})}
     if run.checkpoint_map:
         conf["checkpoint_map"] = {**run.checkpoint_map, run.ns: conf.get(CONFIG_KEY_CHECKPOINT_ID)}
     return {CONF: conf}

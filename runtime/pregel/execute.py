@@ -107,7 +107,8 @@ def handler_task(frame: Frame, failed: Task, error: Any) -> Task:
 def execute(run: Run, frame: Frame, tasks: list[Task]) -> Generator[Effect, Any, Outcome]:
     """Run what has no result yet, and answer with what came of it."""
     outcome = Outcome()
-    yield from _from_cache(run, frame, tasks)
+    if run.cache is not None:
+        yield from _from_cache(run, frame, tasks)
     todo = [task for task in tasks if not task.writes]
     if not todo:
         return outcome
@@ -133,8 +134,6 @@ def _context(run: Run, frame: Frame, task: Task) -> TaskContext:
 
 def _from_cache(run: Run, frame: Frame, tasks: Sequence[Task]) -> Generator[Effect, Any, None]:
     """Fill in results that the cache knows, and tell the stream that they were not run."""
-    if run.cache is None:
-        return
     keys = {}
     for task in tasks:
         if not task.writes and not task.refusals:  # the cache would only give the same result again
@@ -163,25 +162,27 @@ class _Superstep:
         self.waiting = waiting
         self.halted = False
 
-    def take(self, item: Result | Spawned) -> Generator[Effect, Any, None]:
+    def take(self, item: Result | Spawned) -> Iterable[Effect]:
+        """Take something in, and answer with the effects that it has."""
         if isinstance(item, Spawned):
             self.waiting += 1
             events.task_started(self.run, item.context.task, item.context)
-            return
+            return ()
         self.waiting -= 1
         kind = item.kind
         if kind == FINISHED:
-            yield from self._finished(item)
-        elif kind == PAUSED:
-            yield from self._paused(item)
-        elif kind == FAILED:
-            yield from self._failed(item)
-        elif kind == ESCAPED:
+            return self._finished(item)
+        if kind == PAUSED:
+            return self._paused(item)
+        if kind == FAILED:
+            return self._failed(item)
+        if kind == ESCAPED:
             self.outcome.escaped = self.outcome.escaped or item.value
-            yield from self._halt()
-        elif kind == CANCELLED:
+            return self._halt()
+        if kind == CANCELLED:
             # A called task is its caller's to cancel; the caller goes on.
             self.outcome.cancelled = self.outcome.cancelled or not item.context.task.is_call
+        return ()
 
     def _finished(self, item: Result) -> Generator[Effect, Any, None]:
         run, task = self.run, item.context.task

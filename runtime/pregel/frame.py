@@ -224,7 +224,8 @@ class Frame:
         self.changed.update(changes.versions)
         self.changed_nodes.update(changes.seen)
         self.updated = changes.updated
-        self.stale.difference_update(changes.versions)
+        if self.stale:
+            self.stale.difference_update(changes.versions)
         if changes.newest is not None:
             self.newest = changes.newest
         settling = self.topology.settling

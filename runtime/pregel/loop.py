@@ -100,7 +100,8 @@ def fold(run: Run, frame: Frame, tasks: Sequence[Task], outcome: Outcome) -> Loo
         frame.mark_input()
     frame.pending = []
     run.exit_writes.clear()
-    yield from commit(run, frame, "loop", outcome.unsaved, folded=folded_ids(tasks))
+    folded = folded_ids(tasks) if run.saver is not None else None
+    yield from commit(run, frame, "loop", outcome.unsaved, folded=folded)
     if not changes.updated.isdisjoint(run.output_set):
         events.values(run, frame)
 

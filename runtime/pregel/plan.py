@@ -22,7 +22,7 @@ PUSHED = (PUSH,)
 
 def plan(frame: Frame, ns: str) -> list[Task]:
     """The tasks of the next superstep: Sends in order first, then woken nodes by name."""
-    tasks = list(_sends(frame, ns))
+    tasks = list(_sends(frame, ns)) if TASKS in frame.channels else []  # none was ever sent, most often
     for name in _candidates(frame):
         task = _pull(frame, ns, name)
         if task is not None:
@@ -31,8 +31,8 @@ def plan(frame: Frame, ns: str) -> list[Task]:
 
 
 def _sends(frame: Frame, ns: str) -> Iterator[Task]:
-    if TASKS not in frame.channels or not frame.available(TASKS):
-        return  # where none was ever sent, most often
+    if not frame.available(TASKS):
+        return
     for index, send in enumerate(frame.read(TASKS)):
         node = node_of(frame, send)
         place = Place(ns, frame.checkpoint_id, frame.step)

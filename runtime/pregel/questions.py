@@ -168,17 +168,23 @@ class TaskRecord:
         return tuple(i for i in self.interrupts if i.id not in answered)
 
 
+_NOTES = frozenset({ASKED, PASSED, REFUSED})
+"""Channels of what is recorded about tasks, beside what they wrote."""
+
+
 def read_record(pending: Collection[PendingWrite]) -> dict[str, TaskRecord]:
     """Saved writes by task id; input to the superstep itself (the null task) left out."""
     records: dict[str, TaskRecord] = {}
     refused = refused_tasks(pending)
     owner = owners(refused)
     for place, channel, value in pending:
-        if place == NULL_TASK_ID or channel in (ASKED, PASSED, REFUSED):
+        if place == NULL_TASK_ID or channel in _NOTES:
             continue
         task_id, number = owner.get(place, (place, 0))
-        record = records.setdefault(task_id, TaskRecord())
-        record.refusals = refused.get(task_id, 0)
+        record = records.get(task_id)
+        if record is None:
+            record = records[task_id] = TaskRecord()
+            record.refusals = refused.get(task_id, 0)
         if number == record.refusals or channel in LASTING:
             record.note(channel, value)
         elif number == record.refusals - 1 and channel not in CONTROL_WRITES:

@@ -133,7 +133,7 @@ def _put(
     ]
     return Put(
         addressed(run, parent if parent is not None else run.at(None)),
-        checkpoint_of(frame, tuple(frame.changed) if partial else None, live=partial and run.saves_at_once),
+        checkpoint_of(frame, tuple(frame.changed) if partial else None, live=partial and run.durability == "sync"),
         {**frame.metadata},
         dict(frame.changed if parent is not None else frame.versions),
         writes,
@@ -145,7 +145,7 @@ def _put(
 def addressed(run: Run, config: RunnableConfig) -> RunnableConfig:
     """The caller's config with a checkpoint's place in it, as savers take it."""
     conf = config.get(CONF, {})
-    kept = {**run.saver_keys(), CONFIG_KEY_CHECKPOINT_NS: run.ns}
+    kept = {**run.saver_keys, CONFIG_KEY_CHECKPOINT_NS: run.ns}
     if conf.get(CONFIG_KEY_CHECKPOINT_ID):
         kept[CONFIG_KEY_CHECKPOINT_ID] = conf[CONFIG_KEY_CHECKPOINT_ID]
     return {CONF: kept, "metadata": dict(run.own_metadata)}

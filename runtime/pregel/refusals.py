@@ -76,6 +76,6 @@ def owners(refused: Mapping[str, int]) -> Mapping[str, tuple[str, int]]:
 
 def folded_ids(tasks: Collection[Task]) -> list[str] | None:
     """The ids under which the writes stand that make a checkpoint; None where nothing was refused: all of them."""
-    if not any(task.refusals for task in tasks):
+    if not [task for task in tasks if task.refusals]:
         return None
     return [NULL_TASK_ID, *(result_id(task.id, task.refusals) for task in tasks)]

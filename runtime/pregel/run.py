@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 DEFAULT_RECURSION_LIMIT = 10007
 
+_PLACE = frozenset({CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_MAP})
+
 Emit = Callable[[tuple[tuple[str, ...], str, Any]], None]
 
 
@@ -99,10 +101,11 @@ class Run:
     """A run of one graph. Fields are set once, before the first superstep, unless said otherwise.
 
     Attributes:
+        saver_keys: The part of the caller's `configurable` that goes with every checkpoint.
         saver: Where checkpoints go; None if nothing is saved.
         saves: Whether anything is saved while the run goes on (False for durability "exit").
         saves_at_once: Whether a superstep's last writes may wait for its checkpoint, to be saved in one
-            transaction with it.
+            transaction with it; with durability "async" only where nobody hears of them before.
         modes: Stream modes that anybody listens to. Empty means that no event needs to be made.
         emit: Takes events; called from any thread.
         emit_here: Takes events that a run around this one hears of by itself.
@@ -138,6 +141,7 @@ class Run:
     # What the config says; read in `__post_init__`.
     name: str = ""
     configurable: Mapping[str, Any] = field(default_factory=dict)
+    saver_keys: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     own_metadata: Mapping[str, Any] = field(default_factory=dict)
     recursion_limit: int = DEFAULT_RECURSION_LIMIT
@@ -209,7 +213,7 @@ class Run:
             get_next = self.saver.get_next_version
             self.next_version = lambda current: get_next(current, None)
         self.saves = self.saver is not None and self.durability != "exit"
-        self.saves_at_once = self.durability == "sync" and hasattr(self.saver, "put_step")
+        self.saves_at_once = self.saves and hasattr(self.saver, "put_step")
         self.show(self.topology.output_channels)
         if self.parent is not None:
             self._inherit(self.parent.run)
@@ -217,6 +221,7 @@ class Run:
     def _read_config(self) -> None:
         config = self.config
         conf = self.configurable = config.get(CONF, {})
+        self.saver_keys = {key: value for key, value in conf.items() if not key.startswith("__") and key not in _PLACE}
         self.metadata = self.own_metadata = config.get("metadata") or {}
         self.recursion_limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
         self.max_concurrency = config.get("max_concurrency")
@@ -256,9 +261,9 @@ class Run:
         """Whether the run was started from outside any graph."""
         return self.parent is None
 
-    def clock(self, frame: Frame) -> ClockReading:
-        """What managed values are computed from."""
-        return ClockReading(frame.step, self.stop - 1)
+    def clock(self, frame: Frame) -> ClockReading | None:
+        """What managed values are computed from; None where the graph has none."""
+        return ClockReading(frame.step, self.stop - 1) if frame.topology.managed else None
 
     def spend(self, node: str, seconds: float) -> None:
         """Book the time that an attempt of a node took."""
@@ -272,16 +277,8 @@ class Run:
 
     def at(self, checkpoint_id: str | None, ns: str | None = None) -> RunnableConfig:
         """A config that names a checkpoint of this run's thread."""
-        conf: dict[str, Any] = dict(self.saver_keys())
+        conf: dict[str, Any] = dict(self.saver_keys)
         conf[CONFIG_KEY_CHECKPOINT_NS] = self.ns if ns is None else ns
         if checkpoint_id:
             conf[CONFIG_KEY_CHECKPOINT_ID] = checkpoint_id
         return {CONF: conf, "metadata": dict(self.own_metadata)}
-
-    def saver_keys(self) -> Mapping[str, Any]:
-        """The part of the caller's `configurable` that goes with every checkpoint."""
-        return {
-            key: value
-            for key, value in self.configurable.items()
-            if not key.startswith("__") and key not in (CONFIG_KEY_CHECKPOINT_ID, CONFIG_KEY_CHECKPOINT_MAP)
-        }

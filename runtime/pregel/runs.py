@@ -121,6 +121,8 @@ def prepare(graph: Pregel, input: Any, config: RunnableConfig | None, options: O
     own = frozenset(options.modes) | options.printed
     heard = outer.modes if outer is not None and outer.subgraph_events else frozenset()
     run.modes = own | heard
+    if run.modes and run.durability == "async":
+        run.saves_at_once = False  # who is told of a result may stop there for long, and by then it is on its way
     run.subgraph_events = options.subgraphs or (outer is not None and outer.subgraph_events)
     if run.modes & {"checkpoints", "debug"}:
         run.inner = graph.subgraphs_by_node

@@ -18,7 +18,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from runtime._constants import CONF, INPUT, INTERRUPT, NULL_TASK_ID, TASKS
 from runtime.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
 from runtime.pregel import events
-from runtime.pregel.effects import Effect, HasChildren, History, Load, PutWrites
+from runtime.pregel.effects import Effect, HasChildren, History, Load, Newest, PutWrites
 from runtime.pregel.frame import Frame
 from runtime.pregel.handover import hand_over, past_edits
 from runtime.pregel.loading import load_frame
@@ -166,7 +166,7 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
     writes = command_writes(run, command) if command is not None else []
     if not writes:
         refuse_missing(frame)
-    asked = read_record(frame.pending)
+    asked = read_record(frame.pending) if found.forking else {}
     former = plan(frame, _origin_ns(run)) if found.forking else []
     null_writes = [(channel, value) for task, channel, value in frame.pending if task == NULL_TASK_ID]
     if found.forking or replay:
@@ -183,8 +183,8 @@ def _continue(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
 def _goes_back_inside(run: Run) -> Generator[Effect, Any, bool]:
     """Whether the caller named a checkpoint inside that plainly going on would not come to: a newer one is there."""
     for ns, named in run.targets.items():
-        newest: CheckpointTuple | None = yield Load(run.at(None, ns))
-        if newest is not None and newest.checkpoint["id"] != named:
+        newest = yield Newest(run.at(None, ns))
+        if newest is not None and newest != named:
             return True
     return False
 
@@ -238,8 +238,8 @@ def _newest(run: Run) -> Generator[Effect, Any, str | None]:
     """The newest id in the namespace: a fork's own must come after it, or it would not be the head."""
     if run.saver is None:
         return None
-    head = yield Load(run.at(None))
-    return head.checkpoint["id"] if head is not None else None
+    newest: str | None = yield Newest(run.at(None))
+    return newest
 
 
 # --- answers ------------------------------------------------------------------------------------

@@ -137,6 +137,8 @@ def uuid_shaped(*parts: str) -> str:
 
 def path_text(path: Any) -> str:
     """A path as text whose alphabetical order is the order of application: savers sort by it."""
+    if type(path) is str:
+        return path
     if isinstance(path, tuple | list):
         return "~" + ", ".join(path_text(part) for part in path)
     if isinstance(path, int) and not isinstance(path, bool):

@@ -9,7 +9,7 @@ Rule 4: all or nothing. A refused write raises before anything was handed out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +53,13 @@ class Fold:
 
     def keep(self, name: str, channel: BaseChannel[Any, Any, Any]) -> None:
         """Take a changed channel into the result, under the superstep's version."""
-        self.changes.channels[name] = channel
-        self.changes.versions[name] = self.changes.newest = self.version
+        changes = self.changes
+        changes.channels[name] = channel
+        changes.versions[name] = changes.newest = self.version
         if channel.is_available():
-            self.changes.updated.add(name)
+            changes.updated.add(name)
         else:
-            self.changes.updated.discard(name)
+            changes.updated.discard(name)
 
 
 def update(frame: Frame, tasks: Sequence[Task], next_version: NextVersion) -> Changes:
@@ -69,9 +70,11 @@ def update(frame: Frame, tasks: Sequence[Task], next_version: NextVersion) -> Ch
     """
     ordered = sorted(tasks, key=fold_order) if len(tasks) > 1 else tasks
     fold = Fold(frame, next_version)
+    woken = False
     for task in ordered:
         _see(fold, task)
-    for name in _consumed(frame, ordered):
+        woken = woken or bool(task.triggers)
+    for name in _consumed(frame, ordered) if frame.topology.consuming else ():
         channel = fold.channel(name)
         if channel.consume():
             fold.keep(name, channel)
@@ -81,7 +84,7 @@ def update(frame: Frame, tasks: Sequence[Task], next_version: NextVersion) -> Ch
         channel = fold.channel(name)
         if _apply(channel, name, entries):
             fold.keep(name, channel)
-    if any(task.triggers for task in ordered):
+    if woken:
         _settle(fold, writes)
         if fold.changes.updated.isdisjoint(frame.topology.listeners) and TASKS not in fold.changes.updated:
             _finish(fold)
@@ -97,10 +100,9 @@ def _see(fold: Fold, task: Task) -> None:
             seen[trigger] = version
 
 
-def _consumed(frame: Frame, tasks: Iterable[Task]) -> Iterator[str]:
+def _consumed(frame: Frame, tasks: Iterable[Task]) -> Iterable[str]:
     consuming = frame.topology.consuming
-    if consuming:
-        yield from dict.fromkeys(name for task in tasks for name in task.triggers if name in consuming)
+    return dict.fromkeys(name for task in tasks for name in task.triggers if name in consuming)
 
 
 def by_channel(frame: Frame, tasks: Iterable[Task]) -> dict[str, list[tuple[Task, Any]]]:

@@ -106,6 +106,17 @@ def test_children_are_known(saver):
     assert saver.has_children(at("t", first))
 
 
+def test_the_newest_id_is_told_whoever_saved_it(open_saver):
+    one, two = open_saver(), open_saver()
+    assert one.newest_id(at("t")) is None
+    line, inner = Line(one, "t"), Line(one, "t", "node:1")
+    first, deeper = line.put({"a": 1}), inner.put({"a": 2})
+    assert (one.newest_id(at("t", first)), one.newest_id(inner.config)) == (first, deeper)
+    line.saver = two
+    second = line.put({"a": 3})
+    assert (one.newest_id(at("t")), one.newest_id(inner.config)) == (second, deeper)
+
+
 def test_namespaces_of_a_thread_do_not_mix(saver):
     root, inner = Line(saver, "t"), Line(saver, "t", "node:1")
     root.put({"m": ["root"]})

@@ -53,7 +53,7 @@ class Points:
 def watch(points: Points, seed: int) -> None:
     """Make this process deadly. `seed` tells processes of one story apart: a later one has a later clock."""
     ids._entropy.seed(seed)
-    ids._last_timestamp = 0
+    ids._last = ("", 0)
     ids.time = SimpleNamespace(time_ns=lambda: (1_800_000_000 + 1000 * seed) * 10**9)
     record.datetime = SimpleNamespace(now=lambda zone: datetime(2026, 1, 1 + seed, tzinfo=UTC))
     _watch_sqlite(points)

@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage
 
+from runtime.checkpoint.sqlite import SqliteSaver
 from runtime.graph import START, MessagesState, StateGraph
 from runtime.types import Command, interrupt
 from tests.kit.graphs import builder, chain, questions, thread
@@ -33,6 +34,16 @@ def test_sync_saves_a_superstep_before_the_next_begins(run, saver):
     graph = chain("one", "look", look=look).compile(checkpointer=saver)
     run(graph, {"log": []}, thread(), durability="sync")
     assert seen == [1]
+
+
+def test_what_a_stream_has_told_is_saved_also_while_nobody_goes_on_with_it(tmp_path):
+    with SqliteSaver.from_conn_string(tmp_path / "checkpoints.db") as saver:
+        graph = chain("one", "two").compile(checkpointer=saver)
+        told = graph.stream({"log": []}, thread(), stream_mode="updates", durability="async")
+        assert next(told) == {"one": {"log": ["one"]}}
+        written = [(channel, value) for _, channel, value in saver.get_tuple(thread()).pending_writes]
+        assert ("log", ["one"]) in written
+        assert list(told) == [{"two": {"log": ["two"]}}]
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])

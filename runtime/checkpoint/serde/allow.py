@@ -106,5 +106,5 @@ def _graph_type(name: str) -> Any:
 
     Its graphs take no others, and may use the same saver as ours, which do ask (`runtime.pregel.own`).
     """
-    peer = sys.modules.get(GRAPH_TYPES)
-    return getattr(peer if peer is not None else import_module(OUR_TYPES), name)
+    home = sys.modules.get(GRAPH_TYPES) or sys.modules.get(OUR_TYPES) or import_module(OUR_TYPES)
+    return getattr(home, name)

@@ -145,7 +145,8 @@ class WriteLog:
         """From here on the stored writes are from an earlier call: their objects may have been changed since."""
         if self.objects:
             self.objects = {
-                channel: [write._replace(fresh=False) for write in writes] for channel, writes in self.objects.items()
+                channel: [Written(*write[:4], fresh=False) for write in writes]
+                for channel, writes in self.objects.items()
             }
 
     def folded(self, tasks: Iterable[str] | None = None) -> str:

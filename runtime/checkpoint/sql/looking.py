@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from runtime.checkpoint.sql import browse, queries
 from runtime.checkpoint.sql.audit import Progress, audit
 from runtime.checkpoint.sql.columns import Columns
-from runtime.checkpoint.sql.configs import key_of
+from runtime.checkpoint.sql.configs import key_of, namespace_of
 from runtime.checkpoint.sql.listing import Wanted
 from runtime.checkpoint.sql.records import (
     CheckpointRecord,
@@ -105,6 +105,14 @@ class Looking:
             yield from found
             if error is not None:
                 raise error
+
+    def newest_id(self, config: RunnableConfig) -> str | None:
+        """The id of the newest checkpoint in the config's namespace, if there is any."""
+        return self._look(queries.newest_id, *namespace_of(config))
+
+    async def anewest_id(self, config: RunnableConfig) -> str | None:
+        """`newest_id`, without blocking the event loop."""
+        return await self._worker.call(self.newest_id, config)
 
     def channel_bytes(self, config: RunnableConfig) -> dict[str, int]:
         """How many stored bytes the value of each channel of a checkpoint takes."""
