@@ -20,7 +20,7 @@ from runtime.channels.untracked_value import UntrackedValue
 from runtime.checkpoint.ids import next_checkpoint_id
 from runtime.pregel.effects import Effect, Put, PutWrites
 from runtime.pregel.frame import Frame
-from runtime.pregel.refusals import placed
+from runtime.pregel.refusals import REFUSALS, placed
 from runtime.pregel.run import Run
 from runtime.pregel.task import Task, path_text
 from runtime.types import Send
@@ -106,6 +106,8 @@ def commit(
     came_from = frame.config
     advance_id(run, frame, newest)
     frame.metadata = {"source": source, "step": frame.step, "parents": dict(run.checkpoint_map)}
+    if run.parent is not None and run.parent.task.refusals:
+        frame.metadata[REFUSALS] = run.parent.task.refusals
     if run.saver is None:
         frame.step += 1
         return

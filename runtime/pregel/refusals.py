@@ -24,6 +24,9 @@ REFUSED = "__refused__"
 The task has to run again: `n` of its results were refused so far, and the next one will stand under `id`.
 """
 
+REFUSALS = "refusals"
+"""Metadata of a checkpoint inside a task: how many results of the task had been refused when it was made, if any."""
+
 LASTING = frozenset({INTERRUPT, RESUME})
 """What is recorded of a task that does not go with one of its results."""
 

@@ -10,23 +10,20 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from langgraph.checkpoint.base import CheckpointTuple
-
 from runtime._constants import CONF, INPUT, INTERRUPT, NULL_TASK_ID, TASKS
-from runtime.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
+from runtime.errors import EmptyInputError, InvalidUpdateError
 from runtime.pregel import events
-from runtime.pregel.effects import Effect, HasChildren, History, Load, Newest, PutWrites
+from runtime.pregel.beginning import Beginning, find
+from runtime.pregel.effects import Effect, History, Newest, PutWrites
 from runtime.pregel.frame import Frame
 from runtime.pregel.handover import hand_over, past_edits
-from runtime.pregel.loading import load_frame
 from runtime.pregel.model import WAKES, PregelNode, Write
 from runtime.pregel.plan import plan, refuse_missing
 from runtime.pregel.questions import ASKED, BESIDE, TaskRecord, match_answers, read_record
 from runtime.pregel.record import commit
-from runtime.pregel.run import Base, Origin, Replay, Run
+from runtime.pregel.run import Replay, Run
 from runtime.pregel.task import Place, Task
 from runtime.pregel.update import update
 from runtime.types import Command, Send
@@ -40,22 +37,6 @@ FRESH = -2
 """The step of a thread without a checkpoint."""
 
 
-@dataclass(slots=True)
-class Beginning:
-    """What was found at the start of a run.
-
-    `forking` says that a `fork` checkpoint comes first; `carried` are writes for the new branch.
-    """
-
-    frame: Frame
-    saved: CheckpointTuple | None
-    command: Command[Any] | None
-    addressed: bool
-    has_children: bool
-    forking: bool = False
-    carried: list[Write] = field(default_factory=list)
-
-
 def begin(run: Run) -> Generator[Effect, Any, Frame]:
     """Load, take in the input or the command, and leave the frame ready to plan from.
 
@@ -64,7 +45,7 @@ def begin(run: Run) -> Generator[Effect, Any, Frame]:
         UnknownInterruptError: an answer fits no open question, or more than one.
         EmptyInputError: there is nothing to go on from, and no input.
     """
-    found = yield from _find(run)
+    found = yield from find(run)
     frame = found.frame
     if _continues(run, found):
         yield from _continue(run, found)
@@ -74,53 +55,6 @@ def begin(run: Run) -> Generator[Effect, Any, Frame]:
     if run.topology.takes_input_in_step(frame.updated):
         run.stop += 1
     return frame
-
-
-def _find(run: Run) -> Generator[Effect, Any, Beginning]:
-    command = run.input if isinstance(run.input, Command) else None
-    saved: CheckpointTuple | None = None
-    addressed = run.checkpoint_id is not None or run.origin is not None
-    if run.saver is not None:
-        saved = yield from _load(run)
-    frame = yield from load_frame(run.topology, saved)
-    if run.origin is not None and run.origin.ns != run.ns:
-        frame.config = None  # it continues in this run's own namespace, where nothing was saved yet
-    run.base = Base(frame.config, dict(frame.versions) if run.durability == "exit" else {})
-    has_children = False
-    if saved is not None and addressed and run.origin is None:
-        has_children = yield HasChildren(saved)
-    return Beginning(frame, saved, command, addressed, has_children)
-
-
-def _load(run: Run) -> Generator[Effect, Any, CheckpointTuple | None]:
-    if run.origin is not None:
-        found = yield from _load_origin(run, run.origin)
-        return found
-    if run.replay is not None and not run.root and run.replay.first_visit(run.ns):
-        older: list[CheckpointTuple] = yield History(run.at(None), before=run.at(run.replay.bound), limit=1)
-        run.resuming = False
-        return older[0] if older else None
-    saved: CheckpointTuple | None = yield Load(run.at(run.checkpoint_id))
-    if saved is None and run.checkpoint_id is not None:
-        raise CheckpointNotFoundError(
-            f"thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r}"
-            + (f" in namespace {run.ns!r}" if run.ns else "")
-            + "; nothing was run. get_state_history() lists the checkpoints that it has"
-        )
-    return saved
-
-
-def _load_origin(run: Run, origin: Origin) -> Generator[Effect, Any, CheckpointTuple | None]:
-    """The checkpoint inside a replayed task that this run goes on from, if there is one."""
-    if origin.checkpoint_id is not None:
-        exact: CheckpointTuple | None = yield Load(run.at(origin.checkpoint_id, origin.ns))
-        return exact
-    candidates: list[CheckpointTuple] = yield History(run.at(None, origin.ns))
-    for saved in candidates:
-        for record in read_record(saved.pending_writes or ()).values():
-            if any(interrupt.id in run.answers for interrupt in record.interrupts):
-                return saved
-    return None
 
 
 def _continues(run: Run, found: Beginning) -> bool:
@@ -325,7 +259,7 @@ def _take_input(run: Run, found: Beginning) -> Generator[Effect, Any, None]:
         frame.mark_input()
     frame.pending = []
     newest = None
-    if found.addressed:
+    if found.addressed or found.anew:
         newest = yield from _newest(run)
     yield from commit(run, frame, "input", (), newest)
 

@@ -1,5 +1,6 @@
 """A superstep that the barrier refused: its record, and what its tasks do when they run again."""
 
+import operator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from langgraph.cache.memory import InMemoryCache
 from typing_extensions import TypedDict
 
 from runtime.errors import InvalidUpdateError
-from runtime.graph import START
+from runtime.graph import START, StateGraph
 from runtime.types import CachePolicy, Command, Send, interrupt
 from tests.kit.graphs import builder, thread
 
@@ -247,3 +248,66 @@ def test_a_send_to_a_node_that_is_gone_is_sent_anew(run, saver, calls):
         run(made("other"), None, thread())
     assert run(made("other"), None, thread())["log"] == ["fine", "plan", "other 1"]
     assert calls == {"sends": 2, "fails": 2}
+
+
+class Inside(TypedDict, total=False):
+    """State of a subgraph: a key that it shares with the graph around it, and one of its own."""
+
+    value: str
+    steps: Annotated[list[str], operator.add]
+
+
+def with_subgraphs(conflict, saver):
+    """Two subgraphs, of two nodes each, that write what `conflict` says."""
+
+    def inner(name):
+        def first(state):
+            conflict.calls[f"{name}1"] += 1
+            return {"steps": [f"{name}1"]}
+
+        def second(state):
+            conflict.calls[f"{name}2"] += 1
+            if conflict.writes.get("fails") == name:
+                raise RuntimeError(f"{name} fails")
+            return {**conflict.writes[name], "steps": [f"{name}2"]}
+
+        made = StateGraph(Inside)
+        made.add_node("first", first)
+        made.add_node("second", second)
+        made.add_edge(START, "first")
+        made.add_edge("first", "second")
+        return made.compile()
+
+    return builder((START, "a"), (START, "b"), a=inner("a"), b=inner("b")).compile(checkpointer=saver)
+
+
+def inside(run, graph, config, name):
+    """The states of a task's subgraph, newest first."""
+    task = next(task for task in run.plan(graph, config).tasks if task.name == name)
+    namespace = f"{name}:{task.id}"
+    at = {"thread_id": config["configurable"]["thread_id"], "checkpoint_ns": namespace}
+    return run.history(graph, {"configurable": at})
+
+
+def test_a_subgraph_whose_result_was_refused_runs_again_from_its_input(run, saver, conflict):
+    graph = with_subgraphs(conflict, saver)
+    refuse(run, graph, {"log": []})
+    before = run.state(graph, thread()).config
+    conflict.writes = {"a": {"value": "a2"}, "b": {}}
+    assert run(graph, None, thread())["value"] == "a2"
+    assert conflict.calls == {"a1": 2, "a2": 2, "b1": 2, "b2": 2}
+    newest, *older = inside(run, graph, before, "a")
+    assert (newest.values["value"], newest.values["steps"]) == ("a2", ["a1", "a2"])
+    assert [state.values["value"] for state in older if not state.next] == ["a1"]
+
+
+def test_a_subgraph_that_runs_again_goes_on_where_it_failed(run, saver, conflict):
+    graph = with_subgraphs(conflict, saver)
+    refuse(run, graph, {"log": []})
+    conflict.writes = {"a": {"value": "a2"}, "b": {}, "fails": "a"}
+    with pytest.raises(RuntimeError, match="a fails"):
+        run(graph, None, thread())
+    del conflict.writes["fails"]
+    assert run(graph, None, thread())["value"] == "a2"
+    assert (conflict.calls["a1"], conflict.calls["a2"]) == (2, 3)
+    assert (conflict.calls["b1"], conflict.calls["b2"]) == (2, 2)

@@ -181,3 +181,33 @@ def test_on_langgraph_the_results_are_saved_and_the_update_says_what_it_would_no
     assert "forecast" in fold.refused
     assert "troubleshooting" not in fold.refused
     assert fold.after is None
+
+
+@ours
+def test_a_subgraph_that_ran_again_shows_both_of_its_runs(kit, open_graph, says):
+    class Told(TypedDict, total=False):
+        forecast: str
+
+    def inner(name):
+        builder = kit.StateGraph(Weather, output_schema=Told)
+        builder.add_node("look", lambda state: says[name])
+        builder.add_edge(kit.START, "look")
+        return builder.compile()
+
+    builder = kit.StateGraph(Weather)
+    for name in says:
+        builder.add_node(name, inner(name))
+        builder.add_edge(kit.START, name)
+    session = DebugSession(open_graph(builder, {"seen": "clouds"}))
+    session.new_run({"seen": "clouds"}, thread="t", run=True)
+    assert done(session).state == "failed"
+    says["pessimist"] = {"seen": "umbrellas"}
+    assert step(session).state == "done"
+    assert session.value(("forecast",)).text == "sun"
+    session.back()
+    task = next(task for task in session.tasks() if task.name == "pessimist")
+    session.step_into(task.namespace)
+    assert session.value(("seen",)).text == "umbrellas"
+    rows = session.timeline().rows
+    assert [row.nodes for row in rows if row.nodes] == [("look",), ("look",)]
+    assert len(session.branches()) == 2

@@ -32,6 +32,8 @@ START_TIMEOUT = 60
 FAILED = pytest.StashKey[bool]()
 IDLE = """() => { const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning' }"""
+LOST = ("net::ERR_", "WebSocket connection", "Client Error in reaching server", "server is not responding")
+"""What the browser and Streamlit's page say in the console while nobody answers."""
 LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
 
 
@@ -309,7 +311,7 @@ def new_page(browser, request, tmp_path):
     With the mark `loses_server` a page may find nobody at its server's address for a while.
     """
     contexts, problems = [], []
-    expected = ("net::ERR_", "WebSocket connection") if "loses_server" in request.keywords else ()
+    expected = LOST if "loses_server" in request.keywords else ()
 
     def make(**options):
         settings = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", "locale": "en-US"}
