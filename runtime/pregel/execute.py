@@ -37,7 +37,7 @@ from runtime.pregel.effects import (
 from runtime.pregel.frame import Frame
 from runtime.pregel.model import Write
 from runtime.pregel.questions import ASKED, PASSED, passed_id, passed_questions, questions_id, read_record
-from runtime.pregel.record import savable, without_untracked
+from runtime.pregel.record import savable
 from runtime.pregel.refusals import placed, refused_tasks
 from runtime.pregel.run import Run
 from runtime.pregel.task import Place, Task, path_text
@@ -283,7 +283,7 @@ class _Superstep:
         run, frame = self.run, self.frame
         if run.saver is None or frame.config is None:
             return
-        writes = [(channel, without_untracked(frame, value)) for channel, value in savable(frame, writes)]
+        writes = savable(frame, writes)
         frame.pending.extend((task_id, channel, value) for channel, value in writes)
         if run.saves:
             yield PutWrites(frame.config, writes, task_id, path_text(path))

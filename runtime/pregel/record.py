@@ -58,9 +58,13 @@ def checkpoint_of(frame: Frame, only: Sequence[str] | None = None, *, live: bool
 
 
 def savable(frame: Frame, writes: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Writes without those to untracked channels, which are never saved."""
+    """Writes without those to untracked channels, and without what Sends hold for them: that is never saved."""
     channels = frame.topology.channels
-    return [write for write in writes if not isinstance(channels.get(write[0]), UntrackedValue)]
+    return [
+        (name, without_untracked(frame, value) if name == TASKS else value)
+        for name, value in writes
+        if not isinstance(channels.get(name), UntrackedValue)
+    ]
 
 
 def without_untracked(frame: Frame, value: Any) -> Any:
@@ -158,4 +162,4 @@ def save_tasks(frame: Frame, tasks: Sequence[Task]) -> Generator[Effect, Any, No
     for task in tasks:
         if frame.config is not None:
             for place, writes in placed(task, task.writes):
-                yield PutWrites(frame.config, writes, place, path_text(task.path))
+                yield PutWrites(frame.config, savable(frame, writes), place, path_text(task.path))

@@ -1,12 +1,16 @@
 """Send: tasks with inputs of their own, in the order they were sent."""
 
+import operator
 import threading
+from typing import Annotated, Any
 
 import pytest
+from typing_extensions import TypedDict
 
 from runtime.channels import Topic
+from runtime.channels.untracked_value import UntrackedValue
 from runtime.errors import InvalidUpdateError
-from runtime.graph import END, START
+from runtime.graph import END, START, StateGraph
 from runtime.pregel import NodeBuilder, Pregel
 from runtime.types import Command, Send, interrupt
 from tests.kit.graphs import Log, builder, ids, thread
@@ -160,3 +164,38 @@ def test_a_send_that_is_none_of_the_sends_is_refused(run):
 
 def test_a_states_class_is_no_concern_of_a_send(run):
     assert run(fan(lambda n: Log(log=[n])).compile(), {"log": []})["log"] == [0, 1, 2]
+
+
+class Secretive(TypedDict, total=False):
+    """A list, and a value that is never saved."""
+
+    log: Annotated[list[str], operator.add]
+    secret: Annotated[Any, UntrackedValue]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a failure"])
+def test_what_a_send_holds_for_an_untracked_key_is_handed_on_and_not_saved(run, saver, durability, beside):
+    got = []
+
+    def fails(state):
+        raise RuntimeError("beside")
+
+    made = StateGraph(Secretive)
+    made.add_node("plan", lambda state: {"log": ["planned"]})
+    made.add_node("work", lambda given: got.append(given["secret"]) or {"log": [given["name"]]})
+    made.add_edge(START, "plan")
+    made.add_conditional_edges("plan", lambda state: [Send("work", {"name": "w", "secret": "hush"})], ["work"])
+    if beside:
+        made.add_node("fails", fails)
+        made.add_edge(START, "fails")
+    graph = made.compile(checkpointer=saver)
+    if beside:
+        with pytest.raises(RuntimeError, match="beside"):
+            run(graph, {"log": []}, thread(), durability=durability)
+    else:
+        assert run(graph, {"log": []}, thread(), durability=durability)["log"] == ["planned", "w"]
+        assert got == ["hush"]
+    saved = run.collect(saver, "list", thread())
+    assert saved
+    assert "hush" not in repr([(item.checkpoint, item.pending_writes) for item in saved])
