@@ -56,7 +56,9 @@ class Keeper:
     def keep(self) -> int:
         """Keep a server up until it leaves; return its exit code."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._leave)
+            # Under nohup the command is to outlive its terminal.
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._leave)
         with demo_folder(self.arguments) as folder:
             quick, lost, arguments = 0, "", self.arguments
             while True:

@@ -108,11 +108,10 @@ def test_a_page_comes_back_at_its_checkpoint_and_says_what_happened(server, desk
     assert "Traceback" not in server.log.read_text()
 
 
-def kept(child):
-    """Run a command whose server is a script; return what came of it."""
-    script = (
-        f"import sys; from debugger_ui import keeper; keeper.CHILD = {child!r}; sys.exit(keeper.Keeper(['x']).keep())"
-    )
+def kept(child, before=""):
+    """Run a command whose server is a script; return what came of it. `before`: what the command does first."""
+    keep = f"keeper.CHILD = {child!r}; sys.exit(keeper.Keeper(['x']).keep())"
+    script = f"{before}import sys; from debugger_ui import keeper; {keep}"
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=START_TIMEOUT)
 
 
@@ -129,3 +128,11 @@ def test_a_server_that_does_not_stay_up_is_given_up():
 def test_a_server_that_never_was_up_or_leaves_ends_the_command_with_its_code():
     assert kept("import os; os._exit(2)").returncode == 2
     assert kept(f"{SAYS} line.sendall(b'up 1\\nleaves\\n'); os._exit(5)").returncode == 5
+
+
+def test_under_nohup_it_outlives_its_terminal():
+    hangs_up = "import signal, threading; os.kill(os.getppid(), signal.SIGHUP); "
+    child = f"{SAYS} line.sendall(b'up 1\\nleaves\\n'); {hangs_up} threading.Event().wait({{}}); os._exit(5)"
+    assert kept(child.format(START_TIMEOUT)).returncode == 128 + signal.SIGTERM
+    ignores = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
+    assert kept(child.format(1), before=ignores).returncode == 5
