@@ -12,8 +12,6 @@ from debugger_ui.engines import naming
 from debugger_ui.engines.failures import failure_of
 from debugger_ui.engines.recorded import Failure
 
-REFUSED = "__refused__"
-"""`{task: [n, id]}`: n results of the task were refused so far, and its next one stands under the id."""
 LASTING = (naming.INTERRUPT, naming.RESUME)
 """What is recorded of a task whatever became of its result."""
 
@@ -43,7 +41,9 @@ class Counted:
 def counted(pending: Sequence[Write]) -> Counted:
     """Return the writes that count: questions that were passed, refused results and past refusals left out."""
     writes = naming.asked_still(pending)
-    refusals = [(place, note) for place, channel, note in writes if channel == REFUSED and isinstance(note, Mapping)]
+    refusals = [
+        (place, note) for place, channel, note in writes if channel == naming.REFUSED and isinstance(note, Mapping)
+    ]
     if not refusals:
         return Counted(writes)
     places = _places([note for _, note in refusals])
@@ -60,7 +60,7 @@ def counted(pending: Sequence[Write]) -> Counted:
     found: list[Write] = []
     for place, channel, value in writes:
         task = owner.get(place, place)
-        if channel == REFUSED or (place in past and channel == naming.ERROR):
+        if channel == naming.REFUSED or (place in past and channel == naming.ERROR):
             continue
         if task in places and channel not in LASTING:
             newest = places[task][-1]

@@ -23,6 +23,8 @@ NO_WRITES = "__no_writes__"
 SUPPLIED = "__supplied__"
 PASSED = "__passed__"
 """`[task, n, question ids]`: questions that were answered before their task stopped again; the highest n counts."""
+REFUSED = "__refused__"
+"""`{task: [n, id]}`: n results of the task were refused so far, and its next one stands under the id."""
 TO_NODE = "branch:to:"
 JOIN = "join:"
 FINISHING = (NO_WRITES, RETURN, TASKS)

@@ -45,5 +45,9 @@ class Reporter:
     def _watch(self) -> None:
         """Leave when the command is gone."""
         assert self._connection is not None
-        if not self._connection.recv(1):
+        try:
+            there = self._connection.recv(1)
+        except ConnectionError:  # it went without having read all that was said
+            there = b""
+        if not there:
             os.kill(os.getpid(), signal.SIGTERM)

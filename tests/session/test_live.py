@@ -149,7 +149,9 @@ def test_an_edit_in_hand_is_held_at_its_checkpoint(watched):
     assert session.checkpoint().id == head
 
 
-def test_a_run_of_ones_own_is_gone_along_with_though_an_edit_is_in_hand(kit, open_graph):
+def editing(kit, open_graph):
+    """A session at the newest checkpoint of a thread, with an edit in hand."""
+
     def one(state):
         return {"total": 1}
 
@@ -157,6 +159,11 @@ def test_a_run_of_ones_own_is_gone_along_with_though_an_edit_is_in_hand(kit, ope
     session.new_run('{"total": 1}', thread="t")
     done(session)
     session.catch_up(hold=True)
+    return session
+
+
+def test_a_run_of_ones_own_is_gone_along_with_though_an_edit_is_in_hand(kit, open_graph):
+    session = editing(kit, open_graph)
     before = session.checkpoint().id
     session.step()
     ended = done(session)  # as a look from the timer sees it, before the page is drawn
@@ -165,13 +172,7 @@ def test_a_run_of_ones_own_is_gone_along_with_though_an_edit_is_in_hand(kit, ope
 
 
 def test_an_edit_of_ones_own_is_gone_along_with_and_stepped_on_from(kit, open_graph):
-    def one(state):
-        return {"total": 1}
-
-    session = DebugSession(open_graph(chain(kit, one)))
-    session.new_run('{"total": 1}', thread="t")
-    done(session)
-    session.catch_up(hold=True)
+    session = editing(kit, open_graph)
     saved = session.save_edit([Edit("total", "5")])  # after the newest checkpoint, with the tab still at Edit
     assert not session.catch_up(hold=True).count
     assert session.checkpoint().id == saved.checkpoint

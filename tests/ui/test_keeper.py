@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -59,14 +58,6 @@ def until(wanted):
         time.sleep(0.05)
 
 
-def answers(url):
-    try:
-        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
-            return answer.status == 200
-    except OSError:
-        return False
-
-
 def runs(number):
     return Path(f"/proc/{number}").exists() if Path("/proc").exists() else not os.kill(number, 0)
 
@@ -74,7 +65,7 @@ def runs(number):
 def test_a_server_that_was_killed_is_started_anew_at_the_old_address(server):
     first = server_of(server.process)
     os.kill(first, signal.SIGKILL)
-    until(lambda: "was ended by SIGKILL; it is started anew" in server.log.read_text() and answers(server.url))
+    until(lambda: "was ended by SIGKILL; it is started anew" in server.log.read_text() and server.healthy(server.url))
     second = server_of(server.process)
     assert second != first
     server.stop()
