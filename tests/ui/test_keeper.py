@@ -124,6 +124,7 @@ def test_a_server_that_never_was_up_or_leaves_ends_the_command_with_its_code():
 def test_under_nohup_it_outlives_its_terminal():
     hangs_up = "import signal, threading; os.kill(os.getppid(), signal.SIGHUP); "
     child = f"{SAYS} line.sendall(b'up 1\\nleaves\\n'); {hangs_up} threading.Event().wait({{}}); os._exit(5)"
-    assert kept(child.format(START_TIMEOUT)).returncode == 128 + signal.SIGTERM
-    ignores = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-    assert kept(child.format(1), before=ignores).returncode == 5
+    handles = "import signal; signal.signal(signal.SIGHUP, signal.{}); "  # the tests themselves may run under nohup
+    ended = kept(child.format(START_TIMEOUT), before=handles.format("SIG_DFL"))
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert kept(child.format(1), before=handles.format("SIG_IGN")).returncode == 5
